@@ -1,0 +1,8 @@
+"""The paper's three bandit algorithms, and what they are compared with, as subjects of dpaudit.
+
+Each factory is an entry point: ``make(*, epsilon, delta, horizon, actions, calibration) -> subject``.
+"""
+
+from algorithms.registry import central, central_nocore, local, nonprivate, shuffled
+
+__all__ = ["central", "central_nocore", "local", "nonprivate", "shuffled"]

@@ -1,0 +1,60 @@
+"""dpaudit: pytest for privacy claims. Names load when they are first used, so that ``import dpaudit`` is light."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_WHERE = {
+    "claims": ("BudgetExceeded", "Claim", "Bound", "DpauditError", "Enclosure", "Finding", "Leak", "SensitivityError", "Verdict", "exact"),
+    "noise": ("Gaussian", "Laplace", "RandomizedResponse", "from_units", "to_units"),
+    "ledger": ("Cohort", "Ledger", "MemoryLedger", "Release", "open_ledger"),
+    "traced": ("Sealed", "seal", "seal_sums", "snap", "unseal"),
+    "reports": ("Reports", "sum_by_tag"),
+    "channel": ("Channel", "Transcript", "live", "replay", "simulate"),
+    "neighbours": ("Neighbours", "add_remove", "replace_one"),
+    "subject": ("Subject", "subject"),
+    "accountants": ("account", "amplify", "epsilon0_rule", "invert"),
+    "verdict": ("assert_private", "audit"),
+}  # fmt: skip
+_MODULE = {name: module for module, names in _WHERE.items() for name in names}
+__all__ = ["__version__", *sorted(_MODULE)]
+
+if TYPE_CHECKING:
+    from dpaudit.accountants import account, amplify, epsilon0_rule, invert
+    from dpaudit.channel import Channel, Transcript, live, replay, simulate
+    from dpaudit.claims import (
+        Bound,
+        BudgetExceeded,
+        Claim,
+        DpauditError,
+        Enclosure,
+        Finding,
+        Leak,
+        SensitivityError,
+        Verdict,
+        exact,
+    )
+    from dpaudit.ledger import Cohort, Ledger, MemoryLedger, Release, open_ledger
+    from dpaudit.neighbours import Neighbours, add_remove, replace_one
+    from dpaudit.noise import Gaussian, Laplace, RandomizedResponse, from_units, to_units
+    from dpaudit.reports import Reports, sum_by_tag
+    from dpaudit.subject import Subject, subject
+    from dpaudit.traced import Sealed, seal, seal_sums, snap, unseal
+    from dpaudit.verdict import assert_private, audit
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULE:
+        raise AttributeError(f"module 'dpaudit' has no attribute {name!r}")
+    if name == "live":  # a door charges shuffled batches by the accountants' theorems
+        import_module("dpaudit.accountants")
+    value = getattr(import_module(f"dpaudit.{_MODULE[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,164 @@
+"""E[(G_1 + … + G_n)_+] for independent copies of a bounded G, at a cost that does not depend on n.
+
+Every shuffle bound here has the form δ(ε) = E[(ΣG_i)_+]/n (Balle et al. 2019, Lemma 5.3), where G depends on ε and has the
+moment function φ(z) = E e^{zG}. With any c > 0,  E[S_+] = (1/2π) ∫ φ(c+it)^n / (c+it)² dt.
+
+The certificate rests on three facts.
+
+1. Poisson summation: the trapezoid sum with step h over the whole line equals Σ_m e^{−qmc} E[(S+qm)_+] over all integers
+   m, q = 2π/h. All terms are ≥ 0, so the sum is an upper bound at any step, and its excess A (the terms m ≠ 0) is bounded
+   by (S+qm)_+ ≤ S_+ + qm for m ≥ 1 and by (S−qm)_+ ≤ e^{θ(S−qm)}/(eθ) for any θ > c.
+2. Smoothing: U(τ) = E[(S+τN)_+], N standard normal, has the integrand times e^{τ²z²/2}, which ends the tail. With
+   ψ(x) = pdf(x) − x·sf(x), U(τ) = E[S_+] + J(τ), J(τ) = E[τψ(|S|/τ)] ≥ 0, and J(2τ) ≥ 2J(τ) because ψ decreases on
+   x ≥ 0. Hence 2U(τ) − U(2τ) ≤ E[S_+] ≤ U(τ).
+3. Nodes may be skipped where |φ(c+it)/φ(c)|^n ≤ e^{−L}; what they could add is added to both ends.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import flint
+import numpy as np
+import numpy.typing as npt
+
+SMOOTHING = 1e-4  # τc: the smoothing raises δ by a factor of at most about 1 + SMOOTHING²/2
+SKIP = 42.0  # L above: a skipped node is below e^-42 of the largest
+LARGEST_NODE_COUNT = 6000  # nodes evaluated one by one before the smoothing is widened instead
+
+Complexes = npt.NDArray[np.complex128]
+
+
+class Tilt(Protocol):
+    """The law of G under the weight e^{cG}/φ(c)."""
+
+    def loss(self, low: float, high: float) -> float:
+        """A proven lower bound on −log |φ(c+it)/φ(c)| for every t in [low, high]; may be 0."""
+
+
+class Law(Protocol):
+    """The law of one summand G, with E G < 0."""
+
+    n: int
+
+    def cumulants(self, c: float) -> tuple[float, float, float]:
+        """log φ and its first two derivatives at c, in floats (for the search only)."""
+
+    def log_moment(self, z: Complexes) -> Complexes:
+        """log φ at complex points, in floats (for the search only)."""
+
+    def moment(self, z: Any) -> Any:
+        """An enclosure of φ(z) as an ``acb``."""
+
+    def tilt(self, c: float) -> Tilt:
+        """The tilted law."""
+
+
+@dataclass(frozen=True)
+class Saddle:
+    """Where the contour crosses the real line (c), the step h, and the deviation of the tilted sum."""
+
+    c: float
+    step: float
+    deviation: float
+
+
+def saddle(law: Law) -> Saddle:
+    """Solve n K'(c) = 2/c by bisection on log c: φ(c)^n/c² is smallest there."""
+    low, high = -60.0, 60.0
+    while high - low > 1e-3:
+        middle = (low + high) / 2
+        c = math.exp(middle)
+        low, high = (middle, high) if law.n * law.cumulants(c)[1] * c < 2 else (low, middle)
+    c = math.exp(low)
+    variance = law.n * law.cumulants(c)[2]
+    s = (variance + 2 / c**2) ** -0.5
+    return Saddle(c, min(s / 2, c / 5), math.sqrt(variance))
+
+
+def estimate(law: Law) -> float:
+    """log δ = log(E[S_+]/n) in floats: a start for a search, never a bound."""
+    at = saddle(law)
+    z = at.c + 1j * at.step * np.arange(48)
+    exponent = law.n * law.log_moment(z)
+    peak = float(exponent[0].real)
+    terms = (np.exp(exponent - peak) / z**2).real
+    total = at.step / (2 * math.pi) * (2 * float(terms.sum()) - float(terms[0]))
+    return peak + math.log(total) - math.log(law.n) if total > 0 else -math.inf
+
+
+def enclose(law: Law, at: Saddle | None = None) -> tuple[Any, Any]:
+    """(lower, upper): two ``arb`` whose outward ends enclose E[S_+] / n, at the precision of the caller."""
+    at = saddle(law) if at is None else at
+    tilt = law.tilt(at.c)
+    runs, reach = _plan(law.n, tilt, at)
+    tau = flint.arb(math.sqrt(2 * SKIP + 1) / reach)
+    c, h = flint.arb(at.c), flint.arb(at.step)
+    peak = law.moment(flint.acb(c)).real ** law.n / (c * c)
+    once, twice = flint.arb(0), flint.arb(0)  # trapezoid sums with τ and with 2τ
+    for first, last in runs:
+        for k in range(first, last):
+            z = flint.acb(c, h * k)
+            square = z * z
+            value = (law.n * law.moment(z).log()).exp() / square
+            damped = (tau * tau * square / 2).exp()
+            weight = 1 if k == 0 else 2
+            once += weight * (value * damped).real
+            twice += weight * (value * damped**4).real
+    scale = h / (2 * flint.arb.pi())
+    once, twice = once * scale, twice * scale
+    # skipped nodes: Σ h|F|/π ≤ peak e^{−L+(τc)²/2·4} c² ∫ dt/t² from the first skipped node on, for both sums
+    first_gap = runs[0][1] - 1
+    skipped = peak * c * c * (flint.arb(-SKIP) + 2 * (tau * c) ** 2).exp() / (h * max(first_gap, 1)) / flint.arb.pi()
+    upper = (once + skipped) / law.n
+    lower = (2 * once - twice - 3 * skipped - 2 * _aliases(law, at, tau, once + skipped)) / law.n
+    return lower, upper
+
+
+def _plan(n: int, tilt: Tilt, at: Saddle) -> tuple[list[tuple[int, int]], float]:
+    """Which nodes to evaluate, as ranges of k, and the reach T beyond which the smoothing alone is enough."""
+    reach = math.sqrt(2 * SKIP + 1) * at.c / SMOOTHING
+    runs: list[tuple[int, int]] = []
+    count = 0
+    for first, last in _needed(n, tilt, at, reach):
+        if runs and runs[-1][1] == first:
+            runs[-1] = (runs[-1][0], last)
+        else:
+            runs.append((first, last))
+        count += last - first
+        if count > LARGEST_NODE_COUNT:
+            return runs, (last - 1) * at.step
+    return runs, reach
+
+
+def _needed(n: int, tilt: Tilt, at: Saddle, reach: float) -> Iterator[tuple[int, int]]:
+    """Ranges of k for which no bound shows that the node can be skipped, in increasing order."""
+    block = 4
+    k, width, end = 0, 64, math.ceil(reach / at.step)
+    while k < end:
+        low, high = k * at.step * (1 - 1e-12), (k + width) * at.step * (1 + 1e-12)
+        if k and n * tilt.loss(low, high) >= SKIP:
+            k, width = k + width, 2 * width
+        elif width > block and k:
+            width = max(block, width // 4)
+        else:
+            yield k, k + block
+            k, width = k + block, 4 * block
+
+
+def _aliases(law: Law, at: Saddle, tau: Any, total: Any) -> Any:
+    """An upper bound on A, the excess of the untruncated trapezoid sum over U(τ)."""
+    c, q = flint.arb(at.c), 2 * flint.arb.pi() / flint.arb(at.step)
+    decay = (-q * c).exp()
+    above = total * decay / (1 - decay) + q * decay / (1 - decay) ** 2
+    shift = min(
+        (at.c * 2.0**k for k in range(-6, 7)),
+        key=lambda s: law.n * law.cumulants(at.c + s)[0] - s * 2 * math.pi / at.step,
+    )
+    theta = c + flint.arb(shift)
+    ratio = (-q * flint.arb(shift)).exp()
+    growth = law.moment(flint.acb(theta)).real ** law.n * (tau * tau * theta * theta / 2).exp()
+    return above + growth * ratio / (1 - ratio) / (flint.arb(1).exp() * theta)

@@ -1,0 +1,108 @@
+"""The upper half of a verdict: run a subject sealed, read its releases, and say what is proven and what that rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from dpaudit.accountants.composition import account_releases
+from dpaudit.channel import Channel, simulate
+from dpaudit.claims import Bound, BudgetExceeded, Claim, Finding, InvalidValue, Leak, Upper
+from dpaudit.ledger import Release
+from dpaudit.probe import PathWatch
+from dpaudit.subject import Subject
+
+RUNS = 3  # sealed runs, each on other data and with other noise
+
+
+@dataclass(frozen=True)
+class Proof:
+    """An upper bound, or the findings that stand in its way."""
+
+    upper: Upper | None
+    bound: Bound | None
+    findings: Sequence[Finding]
+    declared: Mapping[str, Fraction] = field(default_factory=dict)  # sensitivity by release, as declared
+
+
+@dataclass
+class _Run:
+    releases: list[Release]
+    findings: list[Finding]
+    proven: bool
+    single: bool
+
+
+def prove(subject: Subject, claim: Claim, seed: int) -> Proof:
+    """Sealed runs on audit-made data. ``proven``: every release's sensitivity came out of its trace."""
+    rng = np.random.default_rng([seed, 3])
+    pairs = subject.neighbours.pairs(rng)
+    runs: list[_Run] = []
+    for place in range(RUNS):
+        data = pairs[(place * 5) % len(pairs)][place % 2]
+        try:
+            runs.append(_run(subject, claim, data, seed + place))
+        except Leak as leak:
+            return Proof(None, None, [Finding("DPA002", str(leak)[8:], leak.where)])
+    findings = _distinct([finding for run in runs for finding in run.findings])
+    if not all(run.releases for run in runs):
+        return Proof(None, None, [*findings, Finding("DPA002", "nothing was released through the channel", subject.name)])
+    try:
+        bounds = [account_releases(run.releases, claim.delta) for run in runs]
+    except InvalidValue as missing:
+        return Proof(None, None, [*findings, Finding("DPA005", str(missing), subject.name)])
+    bound = max(bounds, key=lambda b: _at(b, claim))
+    findings = _distinct([*findings, *(f for f in bound.findings if f.rule != "DPA003" or not _has(findings, "DPA003"))])
+    sensitivity = "proven" if all(run.proven for run in runs) else "declared"
+    path = "single" if all(run.single for run in runs) else _enforced(subject, claim, pairs[0][0], seed)
+    upper = Upper(_at(bound, claim), bound.method, sensitivity, path)  # type: ignore[arg-type]
+    declared = {release.name: release.sensitivity for run in runs for release in run.releases}
+    return Proof(upper, bound, findings, declared)
+
+
+def _at(bound: Bound, claim: Claim) -> Fraction:
+    epsilon, _ = bound.per_observer.get(claim.observer, (bound.epsilon, bound.delta))
+    return epsilon
+
+
+def _run(subject: Subject, claim: Claim, data: Any, seed: int) -> _Run:
+    sealed = subject.neighbours.seal(data)
+    watch = PathWatch()
+    with simulate(seed, every_report=True, observe=watch.observe) as channel:
+        subject.run(data if sealed is None else sealed, channel)
+    releases = [event.record for event in channel.events if event.record is not None]
+    proven = sealed is not None and all(event.derived is not None for event in channel.events)
+    watched = watch.single and not _reports(channel)
+    return _Run(releases, list(channel.findings), proven, watched or len(channel.events) <= 1)
+
+
+def _reports(channel: Channel) -> bool:
+    """Reports are handed out as plain numbers, so what they decide is not watched."""
+    return any(event.kind != "release" for event in channel.events)
+
+
+def _enforced(subject: Subject, claim: Claim, data: Any, seed: int) -> str:
+    """Behind a door whose budget equals the claim, every path costs at most the claim. Does the subject fit through it?"""
+    sealed = subject.neighbours.seal(data)
+    try:
+        with simulate(seed, budget=claim, every_report=True) as channel:
+            subject.run(data if sealed is None else sealed, channel)
+    except BudgetExceeded:
+        return "observed"
+    return "enforced"
+
+
+def _distinct(findings: Sequence[Finding]) -> list[Finding]:
+    """One finding per rule and place."""
+    seen: dict[tuple[str, str], Finding] = {}
+    for finding in findings:
+        seen.setdefault((finding.rule, finding.where), finding)
+    return list(seen.values())
+
+
+def _has(findings: Sequence[Finding], rule: str) -> bool:
+    return any(finding.rule == rule for finding in findings)

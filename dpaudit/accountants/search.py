@@ -1,0 +1,119 @@
+"""Find where a certified, monotone curve crosses δ: floats guide the search, enclosures decide every end."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+Curve = Callable[[Fraction], tuple[Fraction, Fraction]]
+TOLERANCE = Fraction(1, 10**10)  # relative width that is aimed at
+_STEPS = 60
+
+
+@dataclass
+class Bracket:
+    """``safe`` is proven to meet δ, ``unsafe`` proven not to, unless they are the ends the caller gave."""
+
+    curve: Curve
+    delta: Fraction
+    safe: Fraction
+    unsafe: Fraction
+    seen: list[tuple[Fraction, float]] = field(default_factory=list)  # x, log of the curve's middle
+
+    def narrow(self) -> bool:
+        return abs(self.safe - self.unsafe) <= TOLERANCE * max(abs(self.safe), abs(self.unsafe))
+
+    def contains(self, x: Fraction) -> bool:
+        return min(self.safe, self.unsafe) < x < max(self.safe, self.unsafe)
+
+    def test(self, x: Fraction) -> bool:
+        """Evaluate the curve at x inside the bracket; False if its enclosure straddles δ."""
+        low, high = self.curve(x)
+        self.seen.append((x, log((low + high) / 2)))
+        if high <= self.delta:
+            self.safe = x
+        elif low > self.delta:
+            self.unsafe = x
+        return high <= self.delta or low > self.delta
+
+    def secant(self) -> Fraction | None:
+        """The root of the line through the two points nearest to δ on the scale of log δ."""
+        target = log(self.delta)
+        near = sorted((p for p in self.seen if math.isfinite(p[1])), key=lambda p: abs(p[1] - target))[:2]
+        if len(near) < 2 or near[0][1] == near[1][1]:
+            return None
+        (x, u), (y, v) = near
+        return _short(x + (y - x) * Fraction((target - u) / (v - u)))
+
+
+def crossing(curve: Curve, delta: Fraction, safe: Fraction, unsafe: Fraction, start: Fraction) -> Bracket:
+    """Shrink [safe, unsafe] (in either order) around the point where the curve passes δ.
+
+    Aims at a relative width of 1e-10; it is wider where the enclosures of the curve are.
+    """
+    bracket = Bracket(curve, delta, safe, unsafe)
+    x, previous = start, safe
+    for _ in range(_STEPS):
+        if not bracket.contains(x):
+            x = _short((bracket.safe + bracket.unsafe) / 2)
+        decided = bracket.test(x)
+        root = bracket.secant()
+        if bracket.narrow() or not decided or (root is not None and abs(root - x) <= TOLERANCE * abs(x) / 4):
+            break
+        previous, x = x, root if root is not None else _beside(x, bracket)
+    if not bracket.narrow():
+        _close_in(bracket, bracket.secant() or previous)
+    return bracket
+
+
+def _beside(x: Fraction, bracket: Bracket) -> Fraction:
+    """A second point for the secant: a little from x on the side of the root."""
+    other = bracket.unsafe if bracket.safe == x else bracket.safe
+    return _short(x + (other - x) / 1000)
+
+
+def _close_in(bracket: Bracket, root: Fraction) -> None:
+    """Bring both ends as near to the root as the curve's enclosures allow."""
+    for toward_safe in (True, False):
+        margin = abs(root) * TOLERANCE / 3
+        while True:
+            end = bracket.safe if toward_safe else bracket.unsafe
+            point = _short(root + (margin if end > root else -margin))
+            if not bracket.contains(point) or (bracket.test(point) and point in _end(bracket, toward_safe)):
+                break
+            margin *= 8
+
+
+def _end(bracket: Bracket, safe: bool) -> tuple[Fraction]:
+    return (bracket.safe,) if safe else (bracket.unsafe,)
+
+
+def _short(value: Fraction) -> Fraction:
+    """Round to 60 significant bits: certified figures stay short."""
+    if value == 0:
+        return value
+    places = 60 - (abs(value.numerator).bit_length() - value.denominator.bit_length())
+    return Fraction(math.floor(value * Fraction(2) ** places)) / Fraction(2) ** places
+
+
+def log(value: Fraction) -> float:
+    """log of a fraction that floats may not hold; −inf at 0 and below."""
+    return math.log(value.numerator) - math.log(value.denominator) if value > 0 else -math.inf
+
+
+def float_root(log_curve: Callable[[float], float], target: float, low: float, high: float) -> float:
+    """An uncertified crossing of a monotone curve of log δ between 0 < low < high, to about 1e-7 of itself."""
+    a, b = math.log(low), math.log(high)
+    u, v = log_curve(low) - target, log_curve(high) - target
+    if (u < 0) == (v < 0):
+        return low if abs(u) < abs(v) else high
+    for step in range(60):
+        if b - a < 1e-7:
+            break
+        secant = a + (b - a) * u / (u - v) if math.isfinite(u - v) and step % 3 else (a + b) / 2
+        x = min(max(secant, a + (b - a) * 1e-3), b - (b - a) * 1e-3)
+        w = log_curve(math.exp(x)) - target
+        a, b, u, v = (x, b, w, v) if (w < 0) == (u < 0) else (a, x, u, w)
+    return math.exp((a + b) / 2)

@@ -1,0 +1,132 @@
+"""Replay: pin a run's outputs, run the same code on other data, and compare the queries.
+
+On neighbouring data this gives the observed sensitivity and the exact privacy loss of the joint view; on far data, whether
+anything but the released outputs decides the path.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from dpaudit.channel import Event, PathChanged, replay, simulate
+from dpaudit.claims import Finding, show
+from dpaudit.subject import Subject
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """One call of a subject on ``data`` and its replay on ``other``: the same outputs, two sets of queries."""
+
+    events: Sequence[Event]
+    mirror: Sequence[Event]
+    returned: Any
+    trials: int | None
+
+    def losses(self) -> np.ndarray:
+        """log p(o|data) − log p(o|other) of the joint view, per trial; shuffled batches have none and are left out."""
+        total = np.zeros(self.trials or 1)
+        for event, mirror in zip(self.events, self.mirror, strict=True):
+            if event.to == "shuffled":
+                continue
+            differs = event.query != mirror.query
+            if not differs.any():
+                continue
+            ratio = event.noise.log_ratio(event.output, event.query, mirror.query)
+            per_trial = ratio.reshape(len(ratio), -1).sum(axis=1) if self.trials is not None else np.array([ratio.sum()])
+            total[slice(None) if event.index is None else event.index] += per_trial
+        return total
+
+    def exact_loss(self, trial: int) -> Fraction | None:
+        """The same for one trial as an exact number; None where it is not rational."""
+        total = Fraction(0)
+        for event, mirror, place in self.differing(trial):
+            part = event.noise.exact_log_ratio(int(event.output[place]), int(event.query[place]), int(mirror.query[place]))
+            if part is None:
+                return None
+            total += part
+        return total
+
+    def differing(self, trial: int) -> Iterator[tuple[Event, Event, tuple[int, ...]]]:
+        """Every coordinate of this trial whose query differs."""
+        for event, mirror in zip(self.events, self.mirror, strict=True):
+            if event.to == "shuffled":
+                continue
+            row: tuple[int, ...] = ()
+            if self.trials is not None:
+                found = np.flatnonzero(event.index == trial) if event.index is not None else np.array([trial])
+                if not len(found):
+                    continue
+                row = (int(found[0]),)
+            for place in np.argwhere(event.query[row] != mirror.query[row]):
+                yield event, mirror, (*row, *(int(i) for i in place))
+
+
+def play(subject: Subject, data: Any, other: Any, seed: int, trials: int | None) -> Replayed:
+    """Run on ``data``, replay on ``other``. Raises PathChanged when the outputs do not decide the path (DPA002)."""
+    with simulate(seed, trials=trials, every_report=True) as channel:
+        returned = subject.run(data, channel)
+    with replay(channel) as pinned:
+        again = subject.run(other, pinned)
+    events, mirror = channel.events, pinned.events
+    if len(events) != len(mirror):
+        raise PathChanged(min(len(events), len(mirror)))
+    for place, (event, twin) in enumerate(zip(events, mirror, strict=True)):
+        same = event.name == twin.name and event.to == twin.to and _same_parameters(event, twin)
+        if not same:
+            raise PathChanged(place)
+    if not _equal(subject.public(returned), subject.public(again)):
+        raise PathChanged(len(events))
+    return Replayed(events, mirror, returned, trials)
+
+
+def _same_parameters(event: Event, twin: Event) -> bool:
+    declared = np.array_equal(np.asarray(event.sensitivity, float), np.asarray(twin.sensitivity, float))
+    return bool(event.noise == twin.noise and declared and event.cohort == twin.cohort)
+
+
+def _equal(a: Any, b: Any) -> bool:
+    if isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b):
+        return all(_equal(x, y) for x, y in zip(a, b, strict=True))
+    try:
+        return bool(np.array_equal(a, b, equal_nan=np.asarray(a).dtype.kind == "f"))
+    except (TypeError, ValueError):
+        return bool(a == b)
+
+
+@dataclass
+class Observed:
+    """What replay on neighbours saw of sensitivity."""
+
+    findings: list[Finding] = field(default_factory=list)
+    excess: dict[str, Fraction] = field(default_factory=dict)  # observed sensitivity where it exceeds the declared one
+
+    def look(self, played: Replayed, describe: Callable[[], str]) -> None:
+        for event, mirror in zip(played.events, played.mirror, strict=True):
+            if event.to == "shuffled" or isinstance(event.sensitivity, np.ndarray):
+                continue
+            gap = np.abs(event.query - mirror.query)
+            rows = gap.reshape(len(gap), -1) if played.trials is not None else gap.reshape(1, -1)
+            largest = rows.sum(axis=1).max() if event.noise.norm == 1 else np.sqrt((rows.astype(float) ** 2).sum(axis=1).max())
+            rounding = 0 if rows.shape[1] == 1 else int((rows > 0).sum(axis=1).max())
+            observed = Fraction(int(np.ceil(largest)) - rounding) * event.noise.grid
+            if observed > event.sensitivity and observed > self.excess.get(event.name, Fraction(0)):
+                if event.name not in self.excess:
+                    message = f"release {event.name!r} declares sensitivity {show(event.sensitivity)}; observed {show(observed)} on {describe()}"
+                    self.findings.append(Finding("DPA003", message, event.name))
+                self.excess[event.name] = observed
+
+
+def far_replay(subject: Subject, seed: int, rng: np.random.Generator) -> Finding | None:
+    """On arbitrary other data, with outputs pinned, nothing public may change."""
+    pairs = subject.neighbours.pairs(rng)
+    for data in subject.neighbours.others(rng):
+        try:
+            play(subject, pairs[0][0], data, seed, None)
+        except PathChanged as changed:
+            return Finding("DPA002", str(changed)[8:] + " when the data was replaced by other data", f"release {changed.release + 1}")
+    return None

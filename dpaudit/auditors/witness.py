@@ -1,0 +1,218 @@
+"""Exact witnesses: a transcript whose loss exceeds the claim, or an event with exact probabilities."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from mpmath import MPContext
+
+from dpaudit.auditors.replayed import Replayed
+from dpaudit.channel import Event, simulate
+from dpaudit.claims import Claim, float_down, show
+from dpaudit.noise import Noise, from_units
+from dpaudit.subject import Subject
+
+
+@dataclass(frozen=True)
+class Witness:
+    """Evidence with its exact figure: ε of the transcript or event, rounded down where irrational."""
+
+    epsilon: Fraction
+    method: str
+    facts: dict[str, Any]
+
+
+def transcript_witness(played: Replayed, data: Any, other: Any, observer: str) -> Witness | None:
+    """The trial of largest loss: for an observer of the whole joint view, its loss is a lower bound on pure ε."""
+    if any(event.to == "shuffled" for event in played.events):
+        return None
+    losses = played.losses()
+    best = int(np.abs(losses).argmax())
+    loss = played.exact_loss(best)
+    if loss is None or loss == 0:
+        return None
+    moved = [
+        {
+            "release": event.name,
+            "output": float(from_units(event.output[place], event.noise.grid)),
+            "query": float(from_units(event.query[place], event.noise.grid)),
+            "neighbour": float(from_units(mirror.query[place], event.noise.grid)),
+            "noise": {"mechanism": event.noise.name, **event.noise.parameters()},
+        }
+        for event, mirror, place in list(played.differing(best))[:8]
+    ]
+    facts = {
+        "kind": "transcript", "observer": observer, "data": describe(data), "neighbour": describe(other),
+        "loss": show(abs(loss)), "moved": moved, "releases": len(played.events),
+    }  # fmt: skip
+    return Witness(abs(loss), "exact replay", facts)
+
+
+def first_release_event(played: Replayed, claim: Claim, data: Any, other: Any) -> Witness | None:
+    """For δ > 0: the event "this coordinate of the first release is at least τ", with exact tail probabilities.
+
+    The first release's query depends on no earlier output, so the event's probability is a tail of its noise.
+    """
+    event, mirror = played.events[0], played.mirror[0]
+    if event.kind == "sums" or event.to == "shuffled":
+        return None
+    gap = np.abs(event.query - mirror.query)
+    if not gap.any():
+        return None
+    place = tuple(int(i) for i in np.unravel_index(int(gap.argmax()), gap.shape))
+    noise = event.noise.at(np.array([place[0]])) if isinstance(getattr(event.noise, "scale", None), np.ndarray) else event.noise
+    q, r = int(event.query[place]), int(mirror.query[place])
+    best: Witness | None = None
+    for threshold in _thresholds(noise, q, r, claim):
+        epsilon, p, p_other = threshold_epsilon(noise, q, r, threshold, claim.delta)
+        if epsilon is not None and (best is None or epsilon > best.epsilon):
+            side = "at least" if q > r else "at most"
+            facts = {
+                "kind": "event", "observer": claim.observer, "data": describe(data), "neighbour": describe(other),
+                "event": f"{event.name}[{', '.join(map(str, place[-1:]))}] is {side} {float(from_units(threshold, noise.grid)):.9g}",
+                "probability": _decimal(p), "neighbour_probability": _decimal(p_other), "delta": show(claim.delta),
+            }  # fmt: skip
+            best = Witness(epsilon, "exact event", facts)
+    return best
+
+
+def _thresholds(noise: Noise, q: int, r: int, claim: Claim) -> list[int]:
+    """Where the likelihood ratio crosses e^x for some x: candidates for the best tail event."""
+    parameter = noise.parameters()
+    middle, gap = (q + r) // 2, q - r
+    units = []
+    for level in (claim.epsilon * Fraction(k, 4) for k in range(0, 17)):
+        if "sigma" in parameter:
+            sigma = Fraction(parameter["sigma"]) / noise.grid
+            units.append(middle + int(level * sigma**2 / gap))
+        elif "scale" in parameter:
+            units.append(middle + int(level * Fraction(parameter["scale"]) / noise.grid / 2) * (1 if gap > 0 else -1))
+    return sorted({*units, q, r, middle, max(q, r)})
+
+
+def threshold_epsilon(noise: Noise, q: int, r: int, threshold: int, delta: Fraction) -> tuple[Fraction | None, Fraction, Fraction]:
+    """log((P(S|q) − δ)/P(S|r)) rounded down, for S = {o ≥ τ} if q > r, else {o ≤ τ} (noise is symmetric)."""
+    sign = 1 if q > r else -1
+    p = noise.tail(sign * (threshold - q))[0]
+    p_other = noise.tail(sign * (threshold - r))[1]
+    if p <= delta or p_other <= 0:
+        return None, p, p_other
+    return log_down((p - delta) / p_other), p, p_other
+
+
+def log_down(ratio: Fraction) -> Fraction | None:
+    """log(ratio) rounded down to 25 decimals; None unless the ratio exceeds 1."""
+    if ratio <= 1:
+        return None
+    context = MPContext()
+    context.dps = 60  # 35 digits more than are kept
+    logarithm = context.log(context.mpf(ratio.numerator)) - context.log(context.mpf(ratio.denominator))
+    scaled = Fraction(int(context.floor(logarithm * context.mpf(10) ** 25)) - 1, 10**25)
+    return scaled if scaled > 0 else None
+
+
+def action_event(subject: Subject, data: Any, other: Any, claim: Claim, seed: int) -> Witness | None:
+    """For the observer ``actions``: an event of the returned value that the first release, if scalar, decides alone.
+
+    Its output is swept while everything later is drawn anew; entries of the returned value that follow it alone split its line
+    into half-lines, whose probabilities are exact tails of its noise.
+    """
+    first, second = _first_query(subject, data, seed), _first_query(subject, other, seed)
+    if first is None or second is None or first[1] == second[1]:
+        return None
+    (event, q), (_, r) = first, second
+    best: Witness | None = None
+    for threshold, above, below in _switches(subject, data, event, q, seed):
+        for side, label in ((1, above), (-1, below)):
+            start = threshold if side > 0 else 1 - threshold  # {o ≥ τ}, or {−o ≥ 1 − τ}
+            here, there = event.noise.tail(start - side * q), event.noise.tail(start - side * r)
+            for p, p_other, favours in ((here[0], there[1], "data"), (there[0], here[1], "neighbour")):
+                epsilon = log_down((p - claim.delta) / p_other) if p > claim.delta and p_other > 0 else None
+                if epsilon is not None and (best is None or epsilon > best.epsilon):
+                    facts = {
+                        "kind": "event", "observer": "actions", "data": describe(data), "neighbour": describe(other),
+                        "event": label, "favours": favours, "probability": _decimal(p), "other_probability": _decimal(p_other),
+                        "delta": show(claim.delta),
+                    }  # fmt: skip
+                    best = Witness(epsilon, "exact event", facts)
+    return best
+
+
+def _first_query(subject: Subject, data: Any, seed: int) -> tuple[Event, int] | None:
+    with simulate(seed, trials=2) as channel:
+        subject.run(data, channel)
+    first = channel.events[0] if channel.events else None
+    if first is None or first.query.size != 2 or first.kind != "release" or first.query.ravel()[0] != first.query.ravel()[1]:
+        return None
+    return first, int(first.query.ravel()[0])
+
+
+def _switches(subject: Subject, data: Any, event: Event, q: int, seed: int) -> list[tuple[int, str, str]]:
+    """Outputs τ at which an entry of what is played changes, whatever is drawn later, with what holds above and below."""
+    parameters = event.noise.parameters()
+    scale = float(Fraction(parameters.get("scale") or parameters.get("sigma") or "1") / event.noise.grid)
+    sweep = np.round(np.linspace(-400, 400, 801) * scale).astype(np.int64)
+    outputs = np.unique(np.clip(np.concatenate([[-(2**50)], q + sweep, [2**50]]), -(2**50), 2**50))
+    first, again = _swept(subject, data, outputs, seed), _swept(subject, data, outputs, seed + 1)
+    found = []
+    for column in np.flatnonzero((first == again).all(axis=0)):  # the other entries are decided by later noise too
+        values = first[:, column]
+        changes = np.flatnonzero(values[1:] != values[:-1])
+        stages = [values[0], *values[changes + 1]]
+        if not 1 <= len(changes) <= 2 or len(set(stages)) != len(stages):
+            continue
+        for number, change in enumerate(changes):
+            below, above = stages[number], stages[number + 1]
+            threshold = _bisect(subject, data, int(outputs[change]), int(outputs[change + 1]), column, below, seed)
+            name = f"entry {column} of what is played"
+            upper = f"{name} is {above}" if number == len(changes) - 1 else f"{name} is not {below}"
+            lower = f"{name} is {below}" if number == 0 else f"{name} is not {above}"
+            found.append((threshold, upper, lower))
+    return found
+
+
+def _bisect(subject: Subject, data: Any, low: int, high: int, column: int, below: Any, seed: int) -> int:
+    """The least output above ``low`` at which the entry is no longer ``below``."""
+    while high - low > 1:
+        middle = (low + high) // 2
+        value = _swept(subject, data, np.array([middle, middle]), seed)[0, column]
+        low, high = (middle, high) if value == below else (low, middle)
+    return high
+
+
+def _swept(subject: Subject, data: Any, outputs: np.ndarray, seed: int) -> np.ndarray:
+    with simulate(seed, trials=len(outputs), first=outputs) as channel:
+        returned = subject.public(subject.run(data, channel))
+    array = np.asarray(returned)
+    return array.reshape(len(outputs), -1)
+
+
+def describe(data: Any) -> Any:
+    """Data that an audit made up, short enough to read."""
+    if isinstance(data, np.ndarray):
+        if data.size <= 12:
+            return data.tolist()
+        values, counts = np.unique(data, return_counts=True)
+        if len(values) <= 4:
+            exceptions = [
+                {"index": [int(i) for i in np.flatnonzero(data.ravel() == v)[:3]], "value": float(v)}
+                for v, c in zip(values, counts, strict=True)
+                if c <= 3
+            ]
+            return {"records": int(data.size), "value": float(values[counts.argmax()]), "except": exceptions}
+        return {"records": int(data.size), "first": [float(v) for v in data.ravel()[:4]]}
+    if data is None or isinstance(data, int | float | str | bool):
+        return data
+    return repr(data)[:200]
+
+
+def _decimal(value: Fraction) -> str:
+    """A probability as a short decimal text."""
+    number = float_down(value)
+    if number > 1e-300:
+        return f"{number:.12g}"
+    exponent = len(str(value.denominator)) - len(str(value.numerator))
+    return f"about 1e-{exponent}"

@@ -1,0 +1,414 @@
+"""The door: the one way in which anything computed from private data leaves an algorithm.
+
+``live`` draws exact noise, charges the budget and writes the ledger first; ``simulate`` draws the same law from a seed, for one
+run or many trials at once; ``replay`` pins recorded outputs and collects the queries. The algorithm's code is the same for all.
+"""
+
+from __future__ import annotations
+
+import math
+import secrets
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from dpaudit.claims import (
+    OBSERVERS,
+    DpauditError,
+    Finding,
+    InvalidValue,
+    SensitivityError,
+    exact,
+    positive,
+)
+from dpaudit.charges import cost
+from dpaudit.ledger import Budget, Cohort, Ledger, MemoryLedger, Release
+from dpaudit.noise import GRID, Noise, SecureSource, Source, from_units, to_units
+from dpaudit.reports import Records, Reports, as_records, multiset
+from dpaudit.traced import Sealed, Untraced, caller, dependence, unseal
+
+
+@dataclass(frozen=True)
+class Event:
+    """What passed a simulated or replayed door. Holds the query, so it exists for data that an audit made up only."""
+
+    name: str
+    noise: Noise
+    query: np.ndarray
+    output: np.ndarray
+    sensitivity: Any  # declared: a Fraction, or an array with one entry per trial
+    cohort: Cohort
+    to: str
+    kind: str  # "release", "reports" (one per client) or "sums" (of reports, by the law of the sum)
+    index: np.ndarray | None  # which trials; None for all
+    derived: Fraction | None = None
+    counts: np.ndarray | None = None  # reports behind each coordinate of "sums"
+    records: Records | None = None  # of "reports"
+    record: Release | None = None
+
+
+@dataclass(frozen=True)
+class Transcript:
+    """Everything that a run showed: outputs in their order, and the seed of its public randomness."""
+
+    outputs: Sequence[np.ndarray]
+    seed: int
+    trials: int | None = None
+    every_report: bool = True
+
+
+@dataclass
+class Simulated:
+    """Same law, same grid, seeded; stamped simulated."""
+
+    seed: int
+    trials: int | None
+    every_report: bool = False
+    first: np.ndarray | None = None  # outputs to pin for the first release alone; the rest is drawn
+    strict: bool = False
+    generator: np.random.Generator = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.generator = np.random.default_rng([self.seed, 1])
+
+    def noise(self, noise: Noise, units: np.ndarray) -> np.ndarray:
+        if self.first is not None:
+            pinned, self.first = self.first, None
+            return np.broadcast_to(pinned.reshape(-1, *[1] * (units.ndim - 1)), units.shape)
+        return noise.simulate(units, self.generator)
+
+    def sums(self, noise: Noise, units: np.ndarray, counts: np.ndarray) -> np.ndarray:
+        return noise.simulate_sums(units, counts, self.generator)
+
+
+@dataclass
+class Live:
+    """Exact noise from a cryptographic source. One run; every report is drawn."""
+
+    source: Source
+    seed: int
+    trials: int | None = None
+    every_report: bool = True
+    strict: bool = True
+
+    def noise(self, noise: Noise, units: np.ndarray) -> np.ndarray:
+        return noise.draw(units, self.source)
+
+    def sums(self, noise: Noise, units: np.ndarray, counts: np.ndarray) -> np.ndarray:
+        raise DpauditError("a live door draws every report; ask for the values or their sum")
+
+
+@dataclass
+class Pinned:
+    """Recorded outputs in their order. A query of another shape than the recorded one means that the path changed."""
+
+    outputs: Sequence[np.ndarray]
+    seed: int
+    trials: int | None
+    every_report: bool
+    strict: bool = False
+    position: int = 0
+
+    def noise(self, noise: Noise, units: np.ndarray) -> np.ndarray:
+        if self.position >= len(self.outputs) or self.outputs[self.position].shape != units.shape:
+            raise PathChanged(self.position)
+        self.position += 1
+        return self.outputs[self.position - 1]
+
+    def sums(self, noise: Noise, units: np.ndarray, counts: np.ndarray) -> np.ndarray:
+        return self.noise(noise, units)
+
+
+class PathChanged(DpauditError):
+    """With all outputs pinned the algorithm took another path: something else than the outputs decided it (DPA002)."""
+
+    def __init__(self, release: int) -> None:
+        self.release = release
+        super().__init__(f"DPA002: with all outputs pinned, the run changed its path at release {release + 1}")
+
+
+class Channel:
+    """The door as an algorithm sees it. Made by ``live``, ``simulate`` or ``replay``."""
+
+    def __init__(
+        self,
+        door: Simulated | Live | Pinned,
+        *,
+        ledger: Ledger | None = None,
+        budget: Budget | None = None,
+        observe: Callable[[Any], Any] | None = None,
+    ) -> None:
+        self._door, self._ledger, self._budget, self._observe = door, ledger, budget, observe
+        self._index: np.ndarray | None = None
+        self._events: list[Event] = []
+        self._findings: list[Finding] = []
+        self._rng = np.random.default_rng([door.seed, 2])
+
+    @property
+    def trials(self) -> int | None:
+        """None for one run; else the number of trials on the first axis of everything."""
+        return self._door.trials if self._index is None else len(self._index)
+
+    @property
+    def rng(self) -> np.random.Generator:
+        """Public randomness (ties, exploration). Its seed is part of the transcript, so a replay repeats it."""
+        return self._rng
+
+    @property
+    def every_report(self) -> bool:
+        """True when each report is drawn, false when sums of reports come from their own law."""
+        return self._door.every_report
+
+    @property
+    def live(self) -> bool:
+        return isinstance(self._door, Live)
+
+    @property
+    def events(self) -> Sequence[Event]:
+        """What passed, for auditors. A live door keeps nothing here."""
+        return tuple(self._events)
+
+    @property
+    def transcript(self) -> Transcript:
+        """The outputs so far, for ``replay``."""
+        if self.live:
+            raise DpauditError("a live door keeps no transcript; its ledger does")
+        return Transcript([event.output for event in self._events], self._door.seed, self._door.trials, self.every_report)
+
+    @property
+    def findings(self) -> Sequence[Finding]:
+        return tuple(self._findings)
+
+    def at(self, index: Any) -> Channel:
+        """The same door for a subset of the trials."""
+        if self.trials is None:
+            raise InvalidValue("index", "given", "used with trials only; this door serves one run")
+        chosen = np.arange(self.trials)[index]
+        view = object.__new__(Channel)
+        view.__dict__.update(self.__dict__)
+        view._index = chosen if self._index is None else self._index[chosen]
+        return view
+
+    def secret_integers(self, below: Any) -> np.ndarray:
+        """Secret uniform integers in [0, below), one per entry; simulation only."""
+        if not isinstance(self._door, Simulated):
+            return np.random.default_rng().integers(0, below)
+        return self._door.generator.integers(0, below)
+
+    def secret_permutation(self, n: int) -> np.ndarray:
+        """Secret randomness for a shuffler: part of the noise, never recorded, never pinned."""
+        if isinstance(self._door, Live):
+            return self._door.source.permutation(n)
+        generator = self._door.generator if isinstance(self._door, Simulated) else np.random.default_rng()
+        return generator.permutation(n)
+
+    def release(
+        self, name: str, value: Any, noise: Noise, *, sensitivity: Any, cohort: Any = None, to: str = "server"
+    ) -> Any:
+        """Add noise, charge the budget, write the ledger; the noisy value, in the shape of ``value``.
+
+        Raises ``BudgetExceeded`` before noise is drawn, and ``SensitivityError`` (DPA003) at a live door when the declared
+        sensitivity is smaller than the one derived from sealed data.
+        """
+        self._check_call(name, noise, to)
+        declared = _declared(sensitivity)
+        derived, touched, steps = self._derive(name, value, noise, declared)
+        who = Cohort.of(cohort) if touched is None else _joined(cohort, touched)
+        units = to_units(unseal(value) if isinstance(value, Sealed) else value, noise.grid)
+        if self.trials is not None and units.ndim == 0:
+            units = np.broadcast_to(units, (self.trials,))
+        if self.trials is not None and units.shape[0] != self.trials:
+            raise InvalidValue("value", f"shape {units.shape}", f"of shape ({self.trials}, …): one entry per trial")
+        if steps is None and isinstance(declared, Fraction):
+            steps = _declared_steps(declared, noise, value, units, self.trials)
+        record = None
+        if steps is not None and self.trials is None:  # a record is about one run
+            coordinates = units.size if self.trials is None else units.size // max(self.trials, 1)
+            epsilon, delta = self._cost(noise, steps, coordinates)
+            record = Release(
+                name=name, mechanism=noise.name, parameters=noise.parameters(), sensitivity=declared, derived=derived,
+                epsilon=epsilon, delta=delta, cohort=who, to=to, extra={"steps": str(steps), "coordinates": str(coordinates)},
+            )  # fmt: skip
+        output = self._pass(record, lambda: self._door.noise(noise, units))
+        self._remember(Event(name, noise, units, output, declared, who, to, "release", self._index, derived, record=record))
+        result = from_units(output, noise.grid)
+        return self._observe(result) if self._observe else (result[()] if np.ndim(result) == 0 else result)
+
+    def reports(
+        self, name: str, values: Any, noise: Noise, *, sensitivity: Any, cohort: Any = None, to: str = "server", tags: Any = None
+    ) -> Reports:
+        """One report per client. ``tags``: public labels that travel with the reports, such as the action played.
+
+        ``to="shuffled"``: the batch is one release, the sorted multiset. Sums are ``.sum(groups)``, reports ``.values``.
+        """
+        self._check_call(name, noise, to)
+        records = as_records(values, tags, self.trials)
+        declared = _declared(sensitivity)
+        derived, touched, steps = self._derive(name, records.sealed(), noise, declared)
+        who = Cohort.of(cohort) if touched is None else _joined(cohort, touched)
+        if steps is None and isinstance(declared, Fraction):
+            steps = int(-(-declared // noise.grid))
+        record = None
+        if steps is not None and self.trials is None:  # a record is about one run
+            shuffled = to == "shuffled"
+            epsilon, delta = self._cost(noise, steps, 1, records.n if shuffled else None)
+            record = Release(
+                name=name, mechanism=noise.name, parameters=noise.parameters(), sensitivity=declared, derived=derived,
+                epsilon=epsilon, delta=delta, cohort=who, to=to, kind="shuffled" if shuffled else "reports", n=records.n,
+                tags=_tag_counts(records), extra={"steps": str(steps), "coordinates": "1"},
+            )  # fmt: skip
+
+        def draw(kind: str) -> np.ndarray:
+            if kind == "sums":
+                query, counts = records.sum_units(noise.grid), records.counts
+                output = self._door.sums(noise, query, counts)
+            else:
+                query, counts = records.units(noise.grid), None
+                output = self._pass(record, lambda: self._shuffle(self._door.noise(noise, query), to, records))
+            self._remember(
+                Event(name, noise, query, output, declared, who, to, kind, self._index, derived, counts, records if kind == "reports" else None, record)
+            )
+            return output
+
+        return Reports(draw, records, noise.grid, shuffled=to == "shuffled", every=self.every_report)
+
+    # --- what a release costs, and what is written ---
+
+    def _check_call(self, name: str, noise: Noise, to: str) -> None:
+        if not isinstance(name, str) or not name:
+            raise InvalidValue("name", name, "a text that names the release")
+        if not hasattr(noise, "log_ratio"):
+            raise InvalidValue("noise", type(noise).__name__, "a mechanism such as dp.Laplace(scale)")
+        if to not in OBSERVERS:
+            raise InvalidValue("to", to, "one of " + ", ".join(OBSERVERS))
+
+    def _derive(self, name: str, value: Any, noise: Noise, declared: Any) -> tuple[Fraction | None, Any, int | None]:
+        """From sealed data: the proven sensitivity, whose data it is, and its size in steps of the grid."""
+        if not isinstance(value, Sealed):
+            return None, None, None
+        found = dependence(value)
+        if isinstance(found, Untraced):
+            message = f"release {name!r}: the trace was lost in {found.operation}; sensitivity is not proven"
+            self._findings.append(Finding("untraced", message, found.where))
+            return None, None, None
+        moves = found.moves if noise.norm == 1 else found.moves**2
+        largest = float(moves.sum(axis=1).max(initial=0.0))
+        derived = exact(largest if noise.norm == 1 else float(np.sqrt(largest)), "sensitivity")
+        grid = float(noise.grid)
+        per_record = np.ceil((found.moves + 2 * found.slop * (found.moves > 0)) / grid)
+        squares = float((per_record**2).sum(axis=1).max(initial=0.0))
+        steps = int(per_record.sum(axis=1).max(initial=0)) if noise.norm == 1 else math.ceil(math.sqrt(squares) * (1 + 1e-15))
+        if isinstance(declared, Fraction) and derived > declared * (1 + Fraction(1, 10**12)):
+            if self._door.strict:
+                raise SensitivityError(name, declared, derived)
+            self._findings.append(Finding("DPA003", str(SensitivityError(name, declared, derived))[8:], caller()))
+        return derived, found.cohort, steps
+
+    def _cost(self, noise: Noise, steps: int | None, coordinates: int, shuffled: int | None = None) -> tuple[Fraction | None, Fraction]:
+        """(ε, δ) for each record of the cohort; parameters that differ between trials are left to the auditor."""
+        if steps is None:
+            return None, Fraction(0)
+        return cost(noise, steps, self._budget.delta if self._budget else Fraction(0), coordinates=coordinates, shuffled=shuffled)
+
+    def _shuffle(self, output: np.ndarray, to: str, records: Records) -> np.ndarray:
+        """Forget who sent what, before anything is stored. A pinned output is the multiset already."""
+        if to != "shuffled" or isinstance(self._door, Pinned):
+            return output
+        return multiset(output, records.tags)
+
+    def _pass(self, record: Release | None, draw: Callable[[], np.ndarray]) -> np.ndarray:
+        """Charge → draw → store → commit → return."""
+        if self._ledger is None:
+            return draw()
+        if record is None or self.trials is not None:
+            raise DpauditError("a ledger records one run; open the door without trials")
+        with self._ledger.charge(record.charge()) as slot:
+            output = draw()
+            slot.store(record.with_values(output))
+        return output
+
+    def _remember(self, event: Event) -> None:
+        if not self.live:
+            self._events.append(event)
+
+
+def _declared(sensitivity: Any) -> Any:
+    if isinstance(sensitivity, np.ndarray) and sensitivity.ndim:
+        if not (np.isfinite(sensitivity).all() and (sensitivity > 0).all()):
+            raise InvalidValue("sensitivity", "an array", "finite and greater than 0 in every trial")
+        return sensitivity
+    return positive(sensitivity, "sensitivity")
+
+
+def _declared_steps(declared: Fraction, noise: Noise, value: Any, units: np.ndarray, trials: int | None) -> int:
+    """Declared sensitivity in steps of the grid. Rounding k float coordinates can add a step to each but one."""
+    steps = int(-(-declared // noise.grid))
+    coordinates = units.size if trials is None else units.size // max(trials, 1)
+    whole = not isinstance(value, Sealed) and np.asarray(value).dtype.kind in "biu"
+    return steps if whole or coordinates <= 1 else steps + coordinates - 1
+
+
+def _joined(cohort: Any, touched: Any) -> Cohort:
+    derived = Cohort.of(touched)
+    return derived if cohort is None else derived.union(Cohort.of(cohort))
+
+
+def _tag_counts(records: Records) -> dict[str, int]:
+    counts = np.asarray(records.counts)
+    return {} if counts.ndim != 1 or records.tags is None else {str(tag): int(c) for tag, c in enumerate(counts)}
+
+
+@contextmanager
+def live(ledger: Ledger, budget: Any = None, *, strict: bool = True) -> Iterator[Channel]:
+    """The door of a deployment: exact noise, cryptographic generator, ledger first. ``budget``: a Claim, (ε, δ) or ε.
+
+    ``strict=False``: a declared sensitivity below the proven one is charged at the proven one instead of refused.
+    """
+    limit = None if budget is None else Budget.of(budget)
+    if ledger.kind != "deployment":
+        raise DpauditError("a live door writes a deployment ledger; this one is stamped simulated")
+    if limit is not None:
+        ledger.limit(limit)
+    yield Channel(Live(SecureSource(), secrets.randbits(63), strict=strict), ledger=ledger, budget=limit or ledger.budget)
+
+
+@contextmanager
+def simulate(
+    seed: int,
+    trials: int | None = None,
+    *,
+    budget: Any = None,
+    ledger: Ledger | None = None,
+    every_report: bool | None = None,
+    observe: Callable[[Any], Any] | None = None,
+    first: np.ndarray | None = None,
+) -> Iterator[Channel]:
+    """A seeded door of the same law, for one run or many trials at once. Never writes a deployment ledger."""
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise InvalidValue("seed", seed, "a whole number of at least 0")
+    if trials is not None and (isinstance(trials, bool) or not isinstance(trials, int | np.integer) or trials < 1):
+        raise InvalidValue("trials", trials, "None or a whole number of at least 1")
+    if ledger is not None and ledger.kind == "deployment":
+        raise DpauditError("a simulated door cannot write a deployment ledger; open one with kind='simulated'")
+    limit = None if budget is None else Budget.of(budget)
+    if ledger is None and limit is not None:
+        ledger = MemoryLedger(kind="simulated")
+    if ledger is not None and limit is not None:
+        ledger.limit(limit)
+    every = (ledger is not None) if every_report is None else every_report
+    yield Channel(Simulated(int(seed), trials, every, first), ledger=ledger, budget=limit, observe=observe)
+
+
+@contextmanager
+def replay(transcript: Transcript | Channel | Sequence[Any]) -> Iterator[Channel]:
+    """All outputs pinned, queries collected: on any data the algorithm takes the same path, or ``PathChanged`` is raised."""
+    if isinstance(transcript, Channel):
+        transcript = transcript.transcript
+    if not isinstance(transcript, Transcript):
+        transcript = Transcript([to_units(np.asarray(output), GRID) for output in transcript], 0)
+    door = Pinned(transcript.outputs, transcript.seed, transcript.trials, transcript.every_report)
+    yield Channel(door)

@@ -1,0 +1,54 @@
+"""What was released, to whom, at what cost: records, cohorts, budgets, and the store that keeps them."""
+
+from dpaudit.ledger.budget import Budget, Charge, Filter, PureSums, refuse_overrun
+from dpaudit.ledger.checkpoint import Verified, checkpoint, verify, verify_checkpoint
+from dpaudit.ledger.cohort import Cohort
+from dpaudit.ledger.errors import (
+    InvalidRecord,
+    LedgerUnavailable,
+    MalformedJson,
+    TamperedLedger,
+    UnreadableLedger,
+    WrongKind,
+)
+from dpaudit.ledger.export import export_jsonl
+from dpaudit.ledger.jsonl import canonical, load_file, loads
+from dpaudit.ledger.memory import MemoryLedger
+from dpaudit.ledger.merkle import inclusion_proof, is_included
+from dpaudit.ledger.opening import SqliteLedger, import_jsonl, load_releases, open_ledger
+from dpaudit.ledger.release import Release
+from dpaudit.ledger.store import Head, Ledger, Slot
+
+__all__ = [
+    "Budget",
+    "Charge",
+    "Cohort",
+    "Filter",
+    "Head",
+    "InvalidRecord",
+    "Ledger",
+    "LedgerUnavailable",
+    "MalformedJson",
+    "MemoryLedger",
+    "PureSums",
+    "Release",
+    "Slot",
+    "SqliteLedger",
+    "TamperedLedger",
+    "UnreadableLedger",
+    "Verified",
+    "WrongKind",
+    "canonical",
+    "checkpoint",
+    "export_jsonl",
+    "import_jsonl",
+    "inclusion_proof",
+    "is_included",
+    "load_file",
+    "load_releases",
+    "loads",
+    "open_ledger",
+    "refuse_overrun",
+    "verify",
+    "verify_checkpoint",
+]

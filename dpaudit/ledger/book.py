@@ -1,0 +1,178 @@
+"""What the entries of a ledger add up to: its kind, budget, spends, open charges and Merkle tree.
+
+A ledger is a sequence of canonical JSON texts, the leaves of the tree:
+
+    {"entry": "ledger", "format": 1, "kind": …, "id": …}                   the first, and only the first
+    {"entry": "budget", "epsilon": …, "delta": …, "filter": …}             set once, then only tightened
+    {"entry": "charge", "name", "epsilon", "delta", "cohort", "facts"[, "key"]}    durable before any noise
+    {"entry": "release", "release": {…}, "charge": its place}              closes that charge
+    {"entry": "release", "release": {…}[, "key"]}                          charge and release in one
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, Protocol
+
+from dpaudit.claims import InvalidValue, exact, show
+from dpaudit.ledger.budget import Budget, Charge, Filter
+from dpaudit.ledger.cohort import Cohort
+from dpaudit.ledger.errors import InvalidRecord, TamperedLedger
+from dpaudit.ledger.merkle import Tree
+
+FORMAT = 1
+LEDGER_KINDS = ("deployment", "simulated")
+
+_number = lru_cache(maxsize=4096)(exact)
+
+
+class Entries(Protocol):
+    """Where entries are kept. ``sealed`` is the (size, root) committed together with the last of them."""
+
+    where: str
+    readonly: bool
+
+    def snapshot(self) -> AbstractContextManager[None]: ...
+
+    def transaction(self) -> AbstractContextManager[None]: ...
+
+    def read(self, start: int) -> Iterator[tuple[int, bytes]]: ...
+
+    def write(self, place: int, entry: bytes, root: bytes) -> None: ...
+
+    def sealed(self) -> tuple[int, bytes]: ...
+
+    def close(self) -> None: ...
+
+
+class Book:
+    """The state after some entries. ``apply`` raises TamperedLedger for one that no ledger writes.
+
+    Without a filter, hashes and order are checked, and what was spent is not added up.
+    """
+
+    def __init__(self, where: str, spends: Filter | None) -> None:
+        self.where, self.spends = where, spends
+        self.tree = Tree()
+        self.kind = self.identity = ""
+        self.budget: Budget | None = None
+        self.filter_name = spends.name if spends else ""
+        self.open_charges: dict[int, tuple[Charge, str | None]] = {}
+        self.stored: dict[str, int] = {}  # idempotency key → place of its release
+        self.releases = 0
+
+    def apply(self, entry: bytes) -> None:
+        place = self.tree.size
+        try:
+            data = json.loads(entry.decode())
+            kind = data["entry"]
+            if (kind == "ledger") != (place == 0):
+                raise ValueError
+            getattr(self, _READERS[kind])(data, place)
+        except (KeyError, TypeError, ValueError, InvalidRecord, RecursionError):
+            raise TamperedLedger(self.where, f"entry {place} is not what a ledger writes there") from None
+        self.tree.append(entry)
+
+    def _open(self, data: dict[str, Any], place: int) -> None:
+        if data["format"] != FORMAT or data["kind"] not in LEDGER_KINDS or type(data["id"]) is not str:
+            raise ValueError
+        self.kind, self.identity = data["kind"], data["id"]
+
+    def _limit(self, data: dict[str, Any], place: int) -> None:
+        budget = Budget(data["epsilon"], data["delta"])
+        if self.budget is not None and not self.budget.allows((budget.epsilon, budget.delta)):
+            raise ValueError
+        self.budget, self.filter_name = budget, str(data["filter"])
+
+    def _charge(self, data: dict[str, Any], place: int) -> None:
+        charge = _read_charge(data)
+        self._spend(charge)
+        self.open_charges[place] = charge, data.get("key")
+
+    def _release(self, data: dict[str, Any], place: int) -> None:
+        record, key = data["release"], data.get("key")
+        if "charge" in data:
+            charge, key = self.open_charges.pop(data["charge"])
+            if not matches(charge, _read_charge(record)):
+                raise ValueError
+        elif self.spends is not None:
+            self._spend(_read_charge(record))
+        if key is not None:
+            if key in self.stored:
+                raise ValueError
+            self.stored[key] = place
+        self.releases += 1
+
+    def _spend(self, charge: Charge) -> None:
+        """Budgets of another filter are not re-enacted; their charges are still kept."""
+        if self.spends is None:
+            return
+        if self.budget is not None and self.filter_name == self.spends.name:
+            try:
+                cost = self.spends.would_cost(charge)
+            except InvalidValue:
+                raise ValueError from None
+            if not self.budget.allows(cost):
+                raise ValueError
+        self.spends.add(charge)
+
+
+_READERS = {"ledger": "_open", "budget": "_limit", "charge": "_charge", "release": "_release"}
+
+
+def catch_up(book: Book, entries: Entries, watch: int | None = None) -> bytes | None:
+    """Apply what was written since and compare with the sealed head. Returns the root at size ``watch``.
+
+    Raises TamperedLedger when an entry is missing, moved, changed or added.
+    """
+    size, root = entries.sealed()
+    seen = book.tree.root() if watch == book.tree.size else None
+    for place, entry in entries.read(book.tree.size):
+        if place != book.tree.size or place >= size:
+            raise TamperedLedger(book.where, f"entry {min(place, book.tree.size)} is missing, moved or added")
+        book.apply(entry)
+        if book.tree.size == watch:
+            seen = book.tree.root()
+    if book.tree.size != size:
+        raise TamperedLedger(book.where, f"{size} entries were sealed, {book.tree.size} are there")
+    if book.tree.root() != root or size == 0:
+        raise TamperedLedger(book.where, "the entries do not hash to the sealed root")
+    return seen
+
+
+def matches(charge: Charge, other: Charge) -> bool:
+    """The same cost for the same records; names are compared where both have one."""
+    same_name = not charge.name or not other.name or charge.name == other.name
+    return same_name and (charge.epsilon, charge.delta, charge.cohort) == (
+        other.epsilon,
+        other.delta,
+        other.cohort,
+    )
+
+
+def charge_to_json(charge: Charge, key: str | None) -> dict[str, Any]:
+    data = {
+        "entry": "charge",
+        "name": charge.name,
+        "epsilon": None if charge.epsilon is None else show(charge.epsilon),
+        "delta": show(charge.delta),
+        "cohort": charge.cohort.to_json(),
+        "facts": dict(charge.facts),
+    }
+    return data if key is None else {**data, "key": key}
+
+
+def _read_charge(data: dict[str, Any]) -> Charge:
+    """The charge of a charge entry or of a release record; numbers are texts, or the entry is refused."""
+    epsilon, delta = data["epsilon"], data.get("delta", "0")
+    if not (epsilon is None or type(epsilon) is str) or type(delta) is not str:
+        raise ValueError
+    facts = data.get("facts", {})
+    if not isinstance(facts, dict):
+        raise ValueError
+    pure: Fraction | None = None if epsilon is None else _number(epsilon)
+    return Charge(pure, _number(delta), Cohort.from_json(data["cohort"]), str(data["name"]), facts)

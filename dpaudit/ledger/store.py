@@ -1,0 +1,257 @@
+"""The ledger: charges are durable before noise is drawn, releases before they are returned."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, NoReturn, Self
+
+from dpaudit.claims import DpauditError, InvalidValue, show
+from dpaudit.ledger.book import FORMAT, LEDGER_KINDS, Book, Entries, catch_up, charge_to_json, matches
+from dpaudit.ledger.budget import Budget, Charge, Filter, Limit, PureSums, Spend, refuse_overrun
+from dpaudit.ledger.errors import LedgerUnavailable, TamperedLedger, WrongKind
+from dpaudit.ledger.jsonl import canonical
+from dpaudit.ledger.release import Release
+
+
+@dataclass(frozen=True)
+class Head:
+    """How many entries a ledger has, and the root of its Merkle tree (64 hexadecimal digits)."""
+
+    size: int
+    root: str
+
+
+class Ledger:
+    """An append-only record of releases, with a budget that several processes and threads may spend from.
+
+    Opening replays and checks all entries. Any method may raise TamperedLedger or LedgerUnavailable.
+    """
+
+    def __init__(self, entries: Entries, *, spends: Callable[[], Filter] = PureSums) -> None:
+        self._entries, self._spends = entries, spends
+        self._lock = threading.RLock()
+        self._behind = True  # the book may differ from what is committed
+        self._refresh()
+
+    @property
+    def kind(self) -> str:
+        """ "deployment" or "simulated", fixed at creation."""
+        return self._book.kind
+
+    @property
+    def identity(self) -> str:
+        return self._book.identity
+
+    @property
+    def budget(self) -> Budget | None:
+        return self._book.budget
+
+    def require(self, kind: str) -> None:
+        """Raise WrongKind unless this ledger takes releases of that kind."""
+        if kind != self.kind:
+            raise WrongKind(self._entries.where, self.kind, kind)
+
+    def limit(self, budget: Limit) -> None:
+        """Set the budget for good, for every process; later it can only be tightened. Raises InvalidValue."""
+        new = Budget.of(budget)
+        with self._writing():
+            old = self._book.budget
+            if old == new:
+                return
+            if old is not None and not old.allows((new.epsilon, new.delta)):
+                raise InvalidValue(
+                    "budget",
+                    show(new.epsilon),
+                    f"at most the ledger's own, ε={show(old.epsilon)}, δ={show(old.delta)}",
+                )
+            self._put({"entry": "budget", **new.to_json(), "filter": self._filter.name})
+
+    def charge(self, charge: Charge, key: str | None = None) -> Slot:
+        """Charge now, durably; then draw, and ``store`` in the slot. A charge that is never used stays spent.
+
+        With a key whose release is stored, nothing is charged and ``slot.stored`` holds it. A key that was
+        charged but never stored (a crash) is charged again: its noise may have been drawn.
+        Raises BudgetExceeded, and InvalidValue for a key that belongs to another release.
+        """
+        _check_key(key)
+        with self._writing():
+            done = self._find(key, charge)
+            if done is not None:
+                return Slot(self, charge, key, -1, done)
+            self._refuse(charge)
+            place = self._put(charge_to_json(charge, key))
+        return Slot(self, charge, key, place, None)
+
+    def append(self, release: Release, key: str | None = None) -> Release:
+        """Charge and store at once, for values that need no draw; returns what is stored under the key."""
+        _check_key(key)
+        charge = release.charge()
+        with self._writing():
+            done = self._find(key, charge)
+            if done is not None:
+                return done
+            self._refuse(charge)
+            data = {"entry": "release", "release": release.to_json()}
+            self._put(data if key is None else {**data, "key": key})
+        return release
+
+    def releases(self) -> Iterator[Release]:
+        """All stored releases, in the order of storing."""
+        for entry in self.entries():
+            data = json.loads(entry)
+            if data["entry"] == "release":
+                yield self._read_release(data)
+
+    def unused_charges(self) -> list[Charge]:
+        """Charges without a release: drawn and lost in a crash, or still being drawn. They stay spent."""
+        self._refresh()
+        return [charge for charge, _ in self._book.open_charges.values()]
+
+    def spent(self) -> Spend:
+        """The largest Σε and Σδ of any record, unused charges included."""
+        self._refresh()
+        return self._filter.worst()
+
+    def head(self) -> Head:
+        self._refresh()
+        return Head(self._book.tree.size, self._book.tree.root().hex())
+
+    def entries(self) -> Iterator[bytes]:
+        """The canonical JSON of every entry up to now: the leaves of the Merkle tree."""
+        self._refresh()
+        size = self._book.tree.size
+        for place, entry in self._entries.read(0):
+            if place >= size:
+                return
+            yield entry
+
+    def close(self) -> None:
+        """Leave one file behind. Closing twice is fine."""
+        with self._lock:
+            self._entries.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __reduce__(self) -> NoReturn:
+        raise DpauditError(
+            "a ledger is not copied or pickled, as a copy would spend its budget again; open it by its path"
+        )
+
+    def _store(self, slot: Slot, release: Release) -> Release:
+        if not matches(slot.charge, release.charge()):
+            raise InvalidValue(
+                "release", release.name, "the one that was charged: same name, ε, δ and cohort"
+            )
+        with self._writing():
+            done = self._find(slot.key, slot.charge)
+            if done is not None:
+                return done
+            self._put({"entry": "release", "charge": slot.place, "release": release.to_json()})
+        return release
+
+    def _find(self, key: str | None, charge: Charge) -> Release | None:
+        if key is None or key not in self._book.stored:
+            return None
+        _, entry = next(self._entries.read(self._book.stored[key]))
+        found = self._read_release(json.loads(entry))
+        if not matches(charge, found.charge()):
+            raise InvalidValue("key", key, "used for one release only; this one is taken")
+        return found
+
+    def _read_release(self, data: dict[str, Any]) -> Release:
+        try:
+            return Release.from_json(data["release"])
+        except DpauditError:
+            raise TamperedLedger(self._entries.where, "a release is not what a ledger writes") from None
+
+    def _refuse(self, charge: Charge) -> None:
+        if self._book.budget is None:
+            return
+        if self._book.filter_name != self._filter.name:
+            raise InvalidValue(
+                "filter", self._filter.name, f"{self._book.filter_name}, as its budget was set with"
+            )
+        refuse_overrun(self._filter, charge, self._book.budget)
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """One committed transaction on the newest state; after a failure the entries are read again."""
+        with self._lock:
+            if self._entries.readonly:
+                raise LedgerUnavailable(self._entries.where, "opened for reading only")
+            with self._entries.transaction():
+                self._sync()
+                yield
+            self._behind = False
+
+    def _refresh(self) -> None:
+        with self._lock, self._entries.snapshot():
+            self._sync()
+
+    def _sync(self) -> None:
+        if self._behind:
+            self._filter = self._spends()
+            self._book = Book(self._entries.where, self._filter)
+        self._behind = True
+        catch_up(self._book, self._entries)
+        self._behind = False
+
+    def _put(self, data: dict[str, Any]) -> int:
+        entry, place = canonical(data), self._book.tree.size
+        self._behind = True
+        self._book.apply(entry)
+        self._entries.write(place, entry, self._book.tree.root())
+        return place
+
+
+@dataclass
+class Slot:
+    """A charge that waits for its release. ``stored``: what an earlier attempt with its key stored."""
+
+    ledger: Ledger
+    charge: Charge
+    key: str | None
+    place: int
+    stored: Release | None
+
+    def store(self, release: Release) -> Release:
+        """Store durably and return what may be handed out: under a key, the first release that was stored.
+
+        Raises InvalidValue when the release is not the one that was charged, or the slot is used already.
+        """
+        if self.stored is not None:
+            raise InvalidValue("slot", self.charge.name, "used once; its release is stored")
+        self.stored = self.ledger._store(self, release)
+        return self.stored
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        return None
+
+
+def first_entry(kind: str) -> bytes:
+    """The entry that every ledger starts with. Raises InvalidValue."""
+    if kind not in LEDGER_KINDS:
+        raise InvalidValue("kind", kind, "one of " + ", ".join(LEDGER_KINDS))
+    return canonical({"entry": "ledger", "format": FORMAT, "kind": kind, "id": secrets.token_hex(16)})
+
+
+def _check_key(key: object) -> None:
+    if key is not None and (not isinstance(key, str) or not 0 < len(key) <= 256):
+        raise InvalidValue("key", type(key).__name__, "a text of at most 256 characters")

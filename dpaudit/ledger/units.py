@@ -1,0 +1,87 @@
+"""Released values: integer multiples of the grid, written as JSON; long arrays packed, canonically."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dpaudit.claims import InvalidValue
+from dpaudit.ledger.errors import InvalidRecord
+
+Units = npt.NDArray[np.int64]
+
+_SHORT = 64  # entries; longer arrays are packed
+_MOST = 10**8  # entries of one array
+
+
+def as_units(values: object) -> Units:
+    """A read-only int64 copy of released units. Raises InvalidValue without printing them."""
+    try:
+        array = np.asarray(values)
+    except ValueError:  # ragged nesting
+        raise InvalidValue("values", type(values).__name__, "a rectangular array of integers") from None
+    if array.size == 0:
+        array = array.astype(np.int64)
+    if array.dtype.kind not in "iu" or (array.dtype.kind == "u" and array.max(initial=0) > 2**63 - 1):
+        raise InvalidValue("values", f"{array.dtype} array", "integers of 64 bits, in units of the grid")
+    units = array.astype(np.int64)
+    units.setflags(write=False)
+    return units
+
+
+def units_to_json(units: Units) -> Any:
+    """Nested lists when short; else offsets from the least, ``width`` little-endian bytes each, in base64."""
+    if units.size <= _SHORT and (units.size or units.ndim == 1):
+        return units.tolist()
+    least = int(units.min()) if units.size else 0
+    span = int(units.max()) - least if units.size else 0
+    width = max(1, (span.bit_length() + 7) // 8)
+    # Offsets modulo 2^64 are exact: the span of int64 values fits in an unsigned word.
+    offsets = units.ravel().astype(np.uint64) - np.uint64(least % 2**64)
+    words = offsets.astype("<u8").view(np.uint8).reshape(-1, 8)
+    data = base64.b64encode(np.ascontiguousarray(words[:, :width]).tobytes()).decode("ascii")
+    return {"data": data, "least": least, "shape": list(units.shape), "width": width}
+
+
+def units_from_json(data: object, line: int | None = None) -> Units:
+    """Read what ``units_to_json`` writes. Raises InvalidRecord."""
+    try:
+        return as_units(_unpacked(data) if isinstance(data, dict) else _nested(data))
+    except (InvalidValue, KeyError, TypeError, ValueError, OverflowError, binascii.Error):
+        expected = "an integer, nested lists of integers, or the packed form that a ledger writes"
+        raise InvalidRecord("values", expected, line) from None
+
+
+def _nested(data: object) -> object:
+    """Plain ints only: numpy would read booleans, texts and floats too."""
+    pending = [data]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, list):
+            pending.extend(item)
+        elif type(item) is not int:
+            raise TypeError
+    return data
+
+
+def _unpacked(data: dict[str, Any]) -> Units:
+    shape, width, least = data["shape"], data["width"], data["least"]
+    if set(data) != {"data", "least", "shape", "width"} or not isinstance(shape, list):
+        raise ValueError
+    if any(type(number) is not int for number in (*shape, width, least)) or min(shape, default=0) < 0:
+        raise ValueError
+    size = math.prod(shape)
+    packed = np.frombuffer(base64.b64decode(data["data"], validate=True), dtype=np.uint8)
+    if not 1 <= width <= 8 or size > _MOST or len(packed) != size * width:
+        raise ValueError
+    words = np.zeros((size, 8), dtype=np.uint8)
+    words[:, :width] = packed.reshape(size, width)
+    offsets = words.view("<u8").ravel()
+    if size and least + int(offsets.max()) >= 2**63:
+        raise ValueError
+    return (offsets.astype(np.uint64) + np.uint64(least % 2**64)).astype(np.int64).reshape(shape)

@@ -1,0 +1,110 @@
+"""Released values that notice when they decide something: a branch, an index, a parameter of a later release.
+
+A subject none of whose releases follows such a decision has a single path: its releases and their costs are fixed in advance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
+
+
+class PathWatch:
+    """Remembers whether a released value was looked at, and whether a release came after that."""
+
+    def __init__(self) -> None:
+        self.looked = False
+        self.single = True
+
+    def observe(self, value: Any) -> Probe:
+        """Called by the door at every release."""
+        self.single = self.single and not self.looked
+        return Probe(value, self)
+
+
+class Probe(NDArrayOperatorsMixin):
+    """A released value: arithmetic gives another probe; turning it into plain numbers is noted."""
+
+    __slots__ = ("_value", "_watch")
+
+    def __init__(self, value: Any, watch: PathWatch) -> None:
+        self._value, self._watch = np.asarray(value), watch
+
+    def _look(self) -> np.ndarray:
+        self._watch.looked = True
+        return self._value
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self._value.shape
+
+    @property
+    def ndim(self) -> int:
+        return self._value.ndim
+
+    @property
+    def size(self) -> int:
+        return self._value.size
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return self._value.dtype
+
+    def __len__(self) -> int:
+        return len(self._value)
+
+    def __iter__(self) -> Iterator[Probe]:
+        return (Probe(part, self._watch) for part in self._value)
+
+    def __getitem__(self, index: Any) -> Probe:
+        return Probe(self._value[_open(index)], self._watch)
+
+    def __bool__(self) -> bool:
+        return bool(self._look())
+
+    def __int__(self) -> int:
+        return int(self._look())
+
+    def __float__(self) -> float:
+        return float(self._look())
+
+    def __index__(self) -> int:
+        return int(self._look().__index__())
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+        return np.asarray(self._look(), dtype=dtype)
+
+    def __repr__(self) -> str:
+        return repr(self._look())
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        return self._wrap(getattr(ufunc, method)(*_open(inputs), **_open(kwargs)))
+
+    def __array_function__(self, function: Any, _: Any, args: Any, kwargs: Any) -> Any:
+        return self._wrap(function(*_open(args), **_open(kwargs)))
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # numpy would take the plain array behind our back
+            raise AttributeError(name)
+        attribute = getattr(self._value, name)
+        if not callable(attribute):
+            return self._wrap(attribute)
+        return lambda *args, **kwargs: self._wrap(attribute(*_open(args), **_open(kwargs)))
+
+    def _wrap(self, value: Any) -> Any:
+        if isinstance(value, tuple):
+            return tuple(self._wrap(part) for part in value)
+        return Probe(value, self._watch) if isinstance(value, np.ndarray | np.generic) else value
+
+
+def _open(value: Any) -> Any:
+    if isinstance(value, Probe):
+        return value._value
+    if isinstance(value, tuple | list):
+        return type(value)(_open(part) for part in value)
+    if isinstance(value, dict):
+        return {key: _open(part) for key, part in value.items()}
+    return value

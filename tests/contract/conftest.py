@@ -1,0 +1,186 @@
+"""How the contract is run: the installed console script, the shipped schemas, the list of what is pending.
+
+The examples here are DESIGN.md held to its word. A later issue finishes its part by deleting lines of
+``pending.txt``; the test files stay unchanged.
+"""
+
+from __future__ import annotations
+
+import importlib.resources
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import jsonschema
+import pytest
+
+HERE = Path(__file__).parent
+PENDING = HERE / "pending.txt"
+TIMEOUT_SECONDS = 180
+
+Completed = subprocess.CompletedProcess[str]
+Cli = Callable[..., Completed]
+
+
+def read_pending(text: str) -> dict[str, str]:
+    """Node id (of a test, or of a function with all its parameters) → why it is pending."""
+    pending: dict[str, str] = {}
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        nodeid, separator, reason = line.partition("  ")
+        if not separator or not reason.strip().startswith("issue "):
+            raise pytest.UsageError(f"pending.txt:{number}: expected `nodeid  issue N: reason`")
+        if nodeid in pending:
+            raise pytest.UsageError(f"pending.txt:{number}: {nodeid} is listed twice")
+        pending[nodeid] = reason.strip()
+    return pending
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """A pending test must fail, strictly; a line that names no test ends the session."""
+    pending = read_pending(PENDING.read_text(encoding="utf-8")) if PENDING.exists() else {}
+    named = set()
+    for item in items:
+        for nodeid in (item.nodeid, item.nodeid.split("[")[0]):
+            if nodeid in pending:
+                named.add(nodeid)
+                item.add_marker(pytest.mark.xfail(strict=True, reason=pending[nodeid]))
+                break
+    # when single tests were asked for, the others were not collected
+    selected = any("::" in argument for argument in config.args)
+    collected = {item.path for item in items}
+    for nodeid in pending.keys() - named:
+        path = HERE / Path(nodeid.split("::")[0]).name
+        if not path.exists() or (path in collected and not selected):
+            raise pytest.UsageError(f"pending.txt names a test that does not exist: {nodeid}")
+
+
+def run_console_script(*arguments: object, cwd: Path, env: Mapping[str, str] | None = None) -> Completed:
+    """Run the ``dpaudit`` that is installed beside this Python, as a customer would."""
+    script = Path(sys.executable).with_name("dpaudit")
+    assert script.exists(), "the console script is not installed; run `pip install -e .` first"
+    environment = {**os.environ, "NO_COLOR": "1", "COLUMNS": "200", "GITHUB_ACTIONS": "", **(env or {})}
+    command = [str(script), *(str(argument) for argument in arguments)]
+    return subprocess.run(
+        command,
+        cwd=cwd,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_SECONDS,
+        check=False,
+    )
+
+
+def strict_json(text: str) -> Any:
+    """JSON as the standard has it: NaN, Infinity and repeated keys are refused."""
+
+    def refuse(constant: str) -> None:
+        raise ValueError(f"{constant} is not JSON")
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        keys = [key for key, _ in pairs]
+        if len(keys) != len(set(keys)):
+            raise ValueError("a key occurs twice")
+        return dict(pairs)
+
+    return json.loads(text, parse_constant=refuse, object_pairs_hook=once)
+
+
+def load_schema(name: str) -> dict[str, Any]:
+    """A schema as it ships inside the package."""
+    file = importlib.resources.files("dpaudit") / "schemas" / f"{name}.json"
+    schema: dict[str, Any] = strict_json(file.read_text(encoding="utf-8"))
+    return schema
+
+
+@pytest.fixture
+def dpaudit_cli(tmp_path: Path) -> Cli:
+    """Run the console script in a folder of the test's own."""
+
+    def run(*arguments: object, cwd: Path = tmp_path, env: Mapping[str, str] | None = None) -> Completed:
+        return run_console_script(*arguments, cwd=cwd, env=env)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with ``examples.py`` and two hand-written releases, for commands that only read."""
+    folder = tmp_path_factory.mktemp("shared")
+    shutil.copy(HERE / "examples.py", folder)
+    release = '{"name": "sum", "mechanism": "laplace", "scale": "2", "sensitivity": "2"}\n'
+    (folder / "releases.jsonl").write_text(release * 2, encoding="utf-8")
+    (folder / "empty.py").write_text("", encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def shared_cli(shared_folder: Path) -> Cli:
+    """Run a command that only reads, once per session however many tests look at its result."""
+    done: dict[tuple[str, ...], Completed] = {}
+
+    def run(*arguments: object) -> Completed:
+        key = tuple(str(argument) for argument in arguments)
+        if key not in done:
+            done[key] = run_console_script(*key, cwd=shared_folder)
+        return done[key]
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def demo(shared_cli: Cli) -> Completed:
+    return shared_cli("demo", "--format", "json")
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    """The test's own folder, with ``examples.py`` in it."""
+    shutil.copy(HERE / "examples.py", tmp_path)
+    return tmp_path
+
+
+@pytest.fixture(scope="session")
+def examples() -> ModuleType:
+    """The mechanisms of ``examples.py``, for calls from Python."""
+    spec = importlib.util.spec_from_file_location("contract_examples", HERE / "examples.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["contract_examples"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="session")
+def parse() -> Callable[[str], Any]:
+    """Strict JSON: NaN, Infinity and repeated keys are refused."""
+    return strict_json
+
+
+@pytest.fixture(scope="session")
+def schema_of() -> Callable[[str], dict[str, Any]]:
+    """A schema as it ships inside the package, by its command's name."""
+    return load_schema
+
+
+@pytest.fixture(scope="session")
+def validate() -> Callable[[Any, str], None]:
+    """Hold a document to a shipped schema; raises ``jsonschema.ValidationError``."""
+
+    def check(document: Any, schema_name: str) -> None:
+        schema = load_schema(schema_name)
+        jsonschema.Draft202012Validator.check_schema(schema)
+        jsonschema.validate(document, schema, cls=jsonschema.Draft202012Validator)
+
+    return check
