@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -57,17 +58,19 @@ def _subject(name: str, setting: Setting, step: PrivacyStep, claim: dp.Claim, no
         return run(setting, step, rewards, channel, plans)
 
     def evaluate(channel: Any, rng: np.random.Generator) -> Mapping[str, Any]:
-        """Play the standard simulated environment: a random θ on the sphere, rewards in {low, high}."""
-        theta = rng.normal(size=setting.actions.shape[1])
-        theta /= np.linalg.norm(theta)
-        means = setting.actions @ theta
-        environment = Stochastic(means, rng, setting.low, setting.high)
-        played = play(environment if channel.trials else SealedRewards(environment), channel)
+        """Play the standard simulated environment: rewards in {low, high}; with trials, a random instance for each."""
+        if channel.trials is None:
+            theta = rng.normal(size=setting.actions.shape[1])
+            means = setting.actions @ (theta / np.linalg.norm(theta))
+            played = play(SealedRewards(Stochastic(means, rng, setting.low, setting.high)), channel)
+        else:
+            size, dim = setting.actions.shape
+            actions, thetas = random_instance(rng, size, dim, instances=channel.trials)
+            means = np.einsum("gkd,gd->gk", actions, thetas)
+            own = replace(setting, actions=actions)
+            played = run(own, step, Stochastic(means, rng, setting.low, setting.high), channel)
         regret = played.regret(means)
-        return {
-            "regret": float(np.mean(regret)), "batches": int(np.max(played.batches)),
-            "action": int(np.atleast_1d(played.best)[0]), "best_action": int(means.argmax()),
-        }  # fmt: skip
+        return {"regret": float(np.mean(regret)), "batches": int(np.max(played.batches)), "action": int(np.ravel(played.best)[0])}
 
     heavy = step.model == "reports"
     notes = {

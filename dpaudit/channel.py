@@ -146,6 +146,7 @@ class Channel:
         self._index: np.ndarray | None = None
         self._events: list[Event] = []
         self._findings: list[Finding] = []
+        self._untraced: list[Finding] = []
         self._rng = np.random.default_rng([door.seed, 2])
 
     @property
@@ -182,6 +183,11 @@ class Channel:
     @property
     def findings(self) -> Sequence[Finding]:
         return tuple(self._findings)
+
+    @property
+    def untraced(self) -> Sequence[Finding]:
+        """Where a trace was lost: no finding, but sensitivity is not proven there."""
+        return tuple(self._untraced)
 
     def at(self, index: Any) -> Channel:
         """The same door for a subset of the trials."""
@@ -293,7 +299,7 @@ class Channel:
         found = dependence(value)
         if isinstance(found, Untraced):
             message = f"release {name!r}: the trace was lost in {found.operation}; sensitivity is not proven"
-            self._findings.append(Finding("untraced", message, found.where))
+            self._untraced.append(Finding("untraced", message, found.where))
             return None, None, None
         moves = found.moves if noise.norm == 1 else found.moves**2
         largest = float(moves.sum(axis=1).max(initial=0.0))

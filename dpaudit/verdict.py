@@ -73,7 +73,7 @@ def decide(subject: Subject, claim: Claim, proof: Proof, found: Attack, seed: in
             findings.append(Finding("DPA004", f"the lower bound {found.lower.epsilon:.6g} beats the claim {claim}", subject.name))
         outcome, reason = Outcome.REFUTED, found.reason
     else:
-        missing = _missing(claim, upper, findings, subject)
+        missing = _missing(claim, upper, findings, subject, proof.untraced)
         outcome = Outcome.UNPROVEN if missing else Outcome.CERTIFIED
         assert upper is not None or missing
         reason = missing or f"proven: ε ≤ {show(upper.epsilon) if upper else ''} on every path"
@@ -117,7 +117,7 @@ def _check_contradiction(upper: Upper | None, found: Attack, claim: Claim) -> No
         raise Contradiction(upper.epsilon, found.lower.epsilon)
 
 
-def _missing(claim: Claim, upper: Upper | None, findings: list[Finding], subject: Subject) -> str:
+def _missing(claim: Claim, upper: Upper | None, findings: list[Finding], subject: Subject, untraced: str) -> str:
     """What stands between this subject and a certificate; empty when nothing does."""
     if not subject.grey:
         return "a black box that was not refuted; nothing proves it"
@@ -129,8 +129,7 @@ def _missing(claim: Claim, upper: Upper | None, findings: list[Finding], subject
     if upper.epsilon > claim.epsilon:
         return f"the proven upper bound {float(upper.epsilon):.6g} is above the claim"
     if upper.sensitivity != "proven":
-        lost = next((f"; {f.message} at {f.where}" for f in findings if f.rule == "untraced"), "")
-        return f"sensitivity is only {upper.sensitivity}{lost}"
+        return f"sensitivity is only {upper.sensitivity}" + (f"; {untraced}" if untraced else "")
     if upper.path == "observed":
         return "only the paths that were observed stay within the claim"
     return ""

@@ -10,6 +10,8 @@ from typing import Any
 
 import flint
 
+_LARGEST_EXPONENT = 1 << 20
+
 
 @contextmanager
 def precision(bits: int) -> Iterator[None]:
@@ -24,20 +26,25 @@ def ball(value: Fraction | int) -> Any:
 
 
 def lower(value: Any) -> Fraction:
-    """The lower end of a ball, exactly. A ball that is not finite has none: ``ArithmeticError``."""
-    return _exactly(value.lower())
+    """A short fraction not above a ball. A ball that is not finite has none: ``ArithmeticError``."""
+    return _exactly(value.lower(), up=False)
 
 
 def upper(value: Any) -> Fraction:
-    """The upper end of a ball, exactly. A ball that is not finite has none: ``ArithmeticError``."""
-    return _exactly(value.upper())
+    """A short fraction not below a ball. A ball that is not finite has none: ``ArithmeticError``."""
+    return _exactly(value.upper(), up=True)
 
 
-def _exactly(end: Any) -> Fraction:
+def _exactly(end: Any, *, up: bool) -> Fraction:
     if not end.is_finite():
         raise ArithmeticError("the enclosure is not finite: more precision is needed")
-    mantissa, exponent = end.man_exp()
-    return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
+    mantissa, exponent = (int(part) for part in end.man_exp())
+    if abs(exponent) + mantissa.bit_length() < _LARGEST_EXPONENT:
+        return Fraction(mantissa) * Fraction(2) ** exponent
+    if exponent > 0:
+        raise ArithmeticError("the enclosure is too large to be written down")
+    tiny = Fraction(1, 2 ** (_LARGEST_EXPONENT // 2))  # outward, instead of a fraction with millions of digits
+    return (tiny if up else Fraction(0)) if mantissa >= 0 else (Fraction(0) if up else -tiny)
 
 
 def decimal(value: Fraction, digits: int, *, up: bool) -> Fraction:

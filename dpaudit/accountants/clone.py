@@ -9,6 +9,7 @@ probability 1/(2p), else 0; e = e^ε.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -16,8 +17,8 @@ from typing import Any
 import flint
 import numpy as np
 
-from dpaudit.accountants.balls import ball
-from dpaudit.accountants.contour import Complexes, Tilt, enclose
+from dpaudit.accountants.balls import ball, decimal, lower, precision, upper
+from dpaudit.accountants.contour import Complexes, Tilt, enclose, estimate, log1p
 
 EXACT_LIMIT = 1e5  # expected number of reports that are not the idle value, up to which the sum is taken term by term
 
@@ -32,6 +33,10 @@ class ThreeValues:
     minus: Any
     idle: Any
     mean: Any  # E G = 1 − e^ε
+
+    @property
+    def empty(self) -> Any:
+        return 1 - 2 * self.weight if self.idle == 0 else flint.arb(0)
 
     def _atoms(self) -> tuple[tuple[float, float], ...]:
         w = float(self.weight)
@@ -52,7 +57,7 @@ class ThreeValues:
         excess = z * float(self.mean)
         for w, g in self._atoms():
             excess = excess + w * (np.expm1(z * g) - z * g)
-        return np.asarray(np.log1p(excess), dtype=np.complex128)
+        return log1p(excess)
 
     def moment(self, z: Any) -> Any:
         return self.weight * ((z * self.plus).exp() + (z * self.minus).exp()) + (1 - 2 * self.weight) * (
@@ -60,7 +65,8 @@ class ThreeValues:
         ).exp()
 
     def tilt(self, c: float) -> Tilt:
-        return PairLoss(tuple((w * math.exp(c * g), g) for w, g in self._atoms()))
+        tilted = tuple((w * math.exp(c * g), g) for w, g in self._atoms())
+        return PairLoss(tilted, math.fsum(w for w, _ in tilted))
 
 
 @dataclass(frozen=True)
@@ -68,13 +74,14 @@ class PairLoss:
     """|E e^{itG}|² = 1 − Σ_{i<j} 4 p_i p_j sin²(t(g_i−g_j)/2), so every pair alone bounds the modulus."""
 
     atoms: tuple[tuple[float, float], ...]  # weights need not be normalised
+    total: float  # at least the weight of all atoms, listed here or not
+    reach: float = math.inf
 
     def loss(self, low: float, high: float) -> float:
-        total = math.fsum(w for w, _ in self.atoms)
         found = 0.0
         for i, (v, g) in enumerate(self.atoms):
             for w, f in self.atoms[:i]:
-                found += 2 * v * w / total**2 * _least_sine(abs(g - f) * low / 2, abs(g - f) * high / 2) ** 2
+                found += 2 * v * w / self.total**2 * _least_sine(abs(g - f) * low / 2, abs(g - f) * high / 2) ** 2
         return found * (1 - 1e-9)
 
 
@@ -95,7 +102,7 @@ def clone_law(epsilon0: Fraction, n: int, epsilon: Fraction) -> ThreeValues:
 
 
 def response_law(epsilon0: Fraction, n: int, epsilon: Fraction) -> ThreeValues:
-    """Ternary randomised response, which is ε0-LDP: the others hold value 3, the target 1 or 2. Its own exact δ(ε).
+    """Ternary randomised response, which is ε0-LDP: the others hold 3, the target 1 or 2. Its own exact δ(ε).
 
     G = (R_1 − e^ε R_2)/R_3 under R_3 = (1, 1, p)/(p+2).
     """
@@ -103,7 +110,60 @@ def response_law(epsilon0: Fraction, n: int, epsilon: Fraction) -> ThreeValues:
     return ThreeValues(n, 1 / (p + 2), p - e, 1 - e * p, (1 - e) / p, 1 - e)
 
 
-def working_bits(epsilon0: Fraction, n: int, delta: Fraction) -> int:
+@dataclass(frozen=True)
+class Family:
+    """δ(ε) of n shuffled reports for a three-valued law that depends on ε0 and ε."""
+
+    law: Callable[[Fraction, int, Fraction], ThreeValues]
+
+    def delta(self, epsilon0: Fraction, n: int, epsilon: Fraction, effort: Fraction) -> tuple[Fraction, Fraction]:
+        """Certified (lower, upper) of δ(ε); accurate where δ(ε) is about ``effort`` or more."""
+        if epsilon >= epsilon0:
+            return Fraction(0), Fraction(0)
+        bits = _working_bits(epsilon0, n, effort)
+        with precision(bits):
+            if _hopeless(epsilon0, n, effort):
+                low, high = _lone_target(epsilon0, n, epsilon)
+            else:
+                low, high = curve(self.law(epsilon0, n, epsilon), effort, bits)
+            return max(Fraction(0), lower(low)), upper(high)
+
+    def estimate(self, epsilon0: float, n: int, epsilon: float) -> float:
+        """log δ(ε) in floats, uncertified."""
+        with precision(64 + 2 * n.bit_length()):
+            return estimate(self.law(Fraction(epsilon0), n, Fraction(epsilon)))
+
+
+CLONE, RESPONSE = Family(clone_law), Family(response_law)
+
+
+def last_one_out(epsilon0: Fraction, n: int, delta: Fraction) -> Fraction:
+    """An attack on binary randomised response (ε0-LDP): the others hold 2, the target 1 or 2, S = "nobody reports 1".
+
+    P(S) is (p/(1+p))^n against (p/(1+p))^{n−1}/(1+p), hence ε ≥ log(p − δ(1+p)(1+1/p)^{n−1}), rounded down; 0 if empty.
+    """
+    with precision(128 + n.bit_length() + delta.denominator.bit_length() + math.ceil(3 * min(float(epsilon0), 1e4))):
+        p = ball(epsilon0).exp()
+        inverse = ball(-epsilon0).exp()
+        # log(p − x) = ε0 + log(1 − x/p); the power through log1p, since n is large and 1/p small
+        share = ball(delta) * (1 + inverse) * ((n - 1) * inverse.log1p()).exp()
+        if not share < 1:
+            return Fraction(0)
+        return max(Fraction(0), decimal(lower(ball(epsilon0) + (-share).log1p()), 15, up=False)) if p > 1 else Fraction(0)
+
+
+def _hopeless(epsilon0: Fraction, n: int, delta: Fraction) -> bool:
+    """Is a single clone among the n − 1 others so rare (e^-60 of δ) that no amplification can be seen?"""
+    return float(epsilon0) > math.log(n) + math.log(delta.denominator) - math.log(delta.numerator) + 60
+
+
+def _lone_target(epsilon0: Fraction, n: int, epsilon: Fraction) -> tuple[Any, Any]:
+    """δ(ε) between "no clone at all, with its probability" and "no clone": (p−e)/(1+p) for a report alone."""
+    alone = (1 - ball(epsilon - epsilon0).exp()) / (1 + ball(-epsilon0).exp())
+    return alone * (1 - n * ball(-epsilon0).exp()), alone
+
+
+def _working_bits(epsilon0: Fraction, n: int, delta: Fraction) -> int:
     """Precision that keeps δ(ε) accurate to about 1e-20 of itself."""
     return 128 + 3 * n.bit_length() + delta.denominator.bit_length() + math.ceil(3 * min(float(epsilon0), 1e4))
 
@@ -184,12 +244,12 @@ def _half_binomial(m: int, k: int) -> Any:
 
 def _half_tail(m: int, k: int, mass: Any) -> Any:
     """P(Bin(m, 1/2) ≥ k) for k above about m/2, by summing until the geometric rest is negligible."""
-    total, rest = flint.arb(0), flint.arb(0)
+    total, rest, negligible = flint.arb(0), flint.arb(0), flint.arb(2) ** -flint.ctx.prec
     for j in range(k, m + 1):
         total += mass
         mass = mass * (m - j) / (j + 1)
         ratio = flint.arb(m - j - 1) / (j + 2)
-        if j > m // 2 and float(mass) <= 1e-30 * 2.0 ** -flint.ctx.prec * 1e30 * float(total):
+        if j > m // 2 and mass < total * negligible:
             rest = mass / (1 - ratio)
             break
     return total + flint.arb(0, rest.abs_upper())

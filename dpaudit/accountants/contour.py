@@ -7,7 +7,7 @@ The certificate rests on three facts.
 
 1. Poisson summation: the trapezoid sum with step h over the whole line equals Σ_m e^{−qmc} E[(S+qm)_+] over all integers
    m, q = 2π/h. All terms are ≥ 0, so the sum is an upper bound at any step, and its excess A (the terms m ≠ 0) is bounded
-   by (S+qm)_+ ≤ S_+ + qm for m ≥ 1 and by (S−qm)_+ ≤ e^{θ(S−qm)}/(eθ) for any θ > c.
+   by (S+qm)_+ ≤ S_+ + qm, m ≥ 1, and by x_+ ≤ e^{θx}/(eθ), θ > 0.
 2. Smoothing: U(τ) = E[(S+τN)_+], N standard normal, has the integrand times e^{τ²z²/2}, which ends the tail. With
    ψ(x) = pdf(x) − x·sf(x), U(τ) = E[S_+] + J(τ), J(τ) = E[τψ(|S|/τ)] ≥ 0, and J(2τ) ≥ 2J(τ) because ψ decreases on
    x ≥ 0. Hence 2U(τ) − U(2τ) ≤ E[S_+] ≤ U(τ).
@@ -25,7 +25,7 @@ import flint
 import numpy as np
 import numpy.typing as npt
 
-SMOOTHING = 1e-4  # τc: the smoothing raises δ by a factor of at most about 1 + SMOOTHING²/2
+SMOOTHING = 4e-5  # τc: the smoothing raises δ by a factor of at most about 1 + SMOOTHING²/2
 SKIP = 42.0  # L above: a skipped node is below e^-42 of the largest
 LARGEST_NODE_COUNT = 6000  # nodes evaluated one by one before the smoothing is widened instead
 
@@ -35,6 +35,8 @@ Complexes = npt.NDArray[np.complex128]
 class Tilt(Protocol):
     """The law of G under the weight e^{cG}/φ(c)."""
 
+    reach: float  # φ can be evaluated, or bounded, up to here
+
     def loss(self, low: float, high: float) -> float:
         """A proven lower bound on −log |φ(c+it)/φ(c)| for every t in [low, high]; may be 0."""
 
@@ -43,6 +45,7 @@ class Law(Protocol):
     """The law of one summand G, with E G < 0."""
 
     n: int
+    empty: Any  # an ``arb``: P(G = 0), left out of the integral where it matters, as 0 adds nothing to S_+
 
     def cumulants(self, c: float) -> tuple[float, float, float]:
         """log φ and its first two derivatives at c, in floats (for the search only)."""
@@ -74,7 +77,7 @@ def saddle(law: Law) -> Saddle:
         c = math.exp(middle)
         low, high = (middle, high) if law.n * law.cumulants(c)[1] * c < 2 else (low, middle)
     c = math.exp(low)
-    variance = law.n * law.cumulants(c)[2]
+    variance = max(law.n * law.cumulants(c)[2], 0.0)
     s = (variance + 2 / c**2) ** -0.5
     return Saddle(c, min(s / 2, c / 5), math.sqrt(variance))
 
@@ -83,47 +86,58 @@ def estimate(law: Law) -> float:
     """log δ = log(E[S_+]/n) in floats: a start for a search, never a bound."""
     at = saddle(law)
     z = at.c + 1j * at.step * np.arange(48)
-    exponent = law.n * law.log_moment(z)
-    peak = float(exponent[0].real)
-    terms = (np.exp(exponent - peak) / z**2).real
+    with np.errstate(all="ignore"):  # an estimate that fails is no estimate: -inf
+        exponent = law.n * law.log_moment(z)
+        peak = float(exponent[0].real)
+        terms = (np.exp(exponent - peak) / z**2).real
     total = at.step / (2 * math.pi) * (2 * float(terms.sum()) - float(terms[0]))
     return peak + math.log(total) - math.log(law.n) if total > 0 else -math.inf
 
 
-def enclose(law: Law, at: Saddle | None = None) -> tuple[Any, Any]:
+def enclose(law: Law) -> tuple[Any, Any]:
     """(lower, upper): two ``arb`` whose outward ends enclose E[S_+] / n, at the precision of the caller."""
-    at = saddle(law) if at is None else at
-    tilt = law.tilt(at.c)
-    runs, reach = _plan(law.n, tilt, at)
-    tau = flint.arb(math.sqrt(2 * SKIP + 1) / reach)
+    at = saddle(law)
     c, h = flint.arb(at.c), flint.arb(at.step)
-    peak = law.moment(flint.acb(c)).real ** law.n / (c * c)
-    once, twice = flint.arb(0), flint.arb(0)  # trapezoid sums with τ and with 2τ
-    for first, last in runs:
-        for k in range(first, last):
-            z = flint.acb(c, h * k)
-            square = z * z
-            value = (law.n * law.moment(z).log()).exp() / square
-            damped = (tau * tau * square / 2).exp()
-            weight = 1 if k == 0 else 2
-            once += weight * (value * damped).real
-            twice += weight * (value * damped**4).real
-    scale = h / (2 * flint.arb.pi())
-    once, twice = once * scale, twice * scale
-    # skipped nodes: Σ h|F|/π ≤ peak e^{−L+(τc)²/2·4} c² ∫ dt/t² from the first skipped node on, for both sums
-    first_gap = runs[0][1] - 1
-    skipped = peak * c * c * (flint.arb(-SKIP) + 2 * (tau * c) ** 2).exp() / (h * max(first_gap, 1)) / flint.arb.pi()
+    peak = law.moment(flint.acb(c)).real ** law.n
+    empty = law.empty**law.n
+    crowded = bool(empty <= peak * flint.arb(-SKIP).exp())  # some report counts, but for a negligible chance
+    runs, reach = _plan(law, at, crowded)
+    tau = flint.arb(math.sqrt(2 * SKIP + 1) / reach)
+    once, twice = _trapezoid(law, runs, c, h, tau, flint.arb(0) if crowded else empty)
+    # nodes left out: Σ h|F|/π ≤ φ(c)^n e^{−L+2(τc)²} ∫ dt/(π t²) from the first of them on, for both sums
+    start = h * (runs[0][1] - 1)
+    skipped = 2 * peak * (flint.arb(-SKIP) + 2 * (tau * c) ** 2).exp() / start / flint.arb.pi()
     upper = (once + skipped) / law.n
     lower = (2 * once - twice - 3 * skipped - 2 * _aliases(law, at, tau, once + skipped)) / law.n
     return lower, upper
 
 
-def _plan(n: int, tilt: Tilt, at: Saddle) -> tuple[list[tuple[int, int]], float]:
+def _trapezoid(law: Law, runs: list[tuple[int, int]], c: Any, h: Any, tau: Any, empty: Any) -> tuple[Any, Any]:
+    """The sums over the planned nodes, smoothed by τ and by 2τ."""
+    once, twice = flint.arb(0), flint.arb(0)
+    for first, last in runs:
+        for k in range(first, last):
+            z = flint.acb(c, h * k)
+            square = z * z
+            value = ((law.n * law.moment(z).log()).exp() - empty) / square
+            damped = (tau * tau * square / 2).exp()
+            weight = 1 if k == 0 else 2
+            once += weight * (value * damped).real
+            twice += weight * (value * damped**4).real
+    scale = h / (2 * flint.arb.pi())
+    return once * scale, twice * scale
+
+
+def _plan(law: Law, at: Saddle, crowded: bool) -> tuple[list[tuple[int, int]], float]:
     """Which nodes to evaluate, as ranges of k, and the reach T beyond which the smoothing alone is enough."""
-    reach = math.sqrt(2 * SKIP + 1) * at.c / SMOOTHING
+    tilt = law.tilt(at.c)
+    reach = min(math.sqrt(2 * SKIP + 1) * at.c / SMOOTHING, max(tilt.reach, 32 * at.step))
+    if not crowded:
+        last = min(LARGEST_NODE_COUNT, math.ceil(reach / at.step) + 1)
+        return [(0, last)], (last - 1) * at.step
     runs: list[tuple[int, int]] = []
     count = 0
-    for first, last in _needed(n, tilt, at, reach):
+    for first, last in _needed(law.n, tilt, at, reach):
         if runs and runs[-1][1] == first:
             runs[-1] = (runs[-1][0], last)
         else:
@@ -153,12 +167,23 @@ def _aliases(law: Law, at: Saddle, tau: Any, total: Any) -> Any:
     """An upper bound on A, the excess of the untruncated trapezoid sum over U(τ)."""
     c, q = flint.arb(at.c), 2 * flint.arb.pi() / flint.arb(at.step)
     decay = (-q * c).exp()
-    above = total * decay / (1 - decay) + q * decay / (1 - decay) ** 2
-    shift = min(
-        (at.c * 2.0**k for k in range(-6, 7)),
-        key=lambda s: law.n * law.cumulants(at.c + s)[0] - s * 2 * math.pi / at.step,
-    )
-    theta = c + flint.arb(shift)
-    ratio = (-q * flint.arb(shift)).exp()
+    positive = total * decay / (1 - decay) + q * decay / (1 - decay) ** 2
+    left = _chernoff(law, at, tau, [-at.c * k / 16 for k in range(1, 16)])
+    right = _chernoff(law, at, tau, [at.c * 2.0 ** (k / 2) for k in range(-12, 13)])
+    return (left if left < positive else positive) + right
+
+
+def _chernoff(law: Law, at: Saddle, tau: Any, shifts: list[float]) -> Any:
+    """Σ_{m≥1} e^{∓qmc} E[(S±qm)_+] ≤ φ(θ)^n e^{τ²θ²/2}/(eθ) Σ_{m≥1} e^{−qm|θ−c|}, at the best θ = c + shift."""
+    q = 2 * math.pi / at.step
+    shift = min(shifts, key=lambda s: law.n * law.cumulants(at.c + s)[0] - abs(s) * q)
+    theta = flint.arb(at.c) + flint.arb(shift)
+    ratio = (-2 * flint.arb.pi() / flint.arb(at.step) * flint.arb(abs(shift))).exp()
     growth = law.moment(flint.acb(theta)).real ** law.n * (tau * tau * theta * theta / 2).exp()
-    return above + growth * ratio / (1 - ratio) / (flint.arb(1).exp() * theta)
+    return growth * ratio / (1 - ratio) / (flint.arb(1).exp() * theta)
+
+
+def log1p(value: Complexes) -> Complexes:
+    """log(1 + x) of complex x without the cancellation in numpy's own."""
+    real = np.log1p(2 * value.real + value.real**2 + value.imag**2) / 2
+    return np.asarray(real + 1j * np.arctan2(value.imag, 1 + value.real), dtype=np.complex128)

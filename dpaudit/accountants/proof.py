@@ -27,6 +27,7 @@ class Proof:
     bound: Bound | None
     findings: Sequence[Finding]
     declared: Mapping[str, Fraction] = field(default_factory=dict)  # sensitivity by release, as declared
+    untraced: str = ""  # where the trace was lost first
 
 
 @dataclass
@@ -35,6 +36,7 @@ class _Run:
     findings: list[Finding]
     proven: bool
     single: bool
+    untraced: str
 
 
 def prove(subject: Subject, claim: Claim, seed: int) -> Proof:
@@ -61,7 +63,7 @@ def prove(subject: Subject, claim: Claim, seed: int) -> Proof:
     path = "single" if all(run.single for run in runs) else _enforced(subject, claim, pairs[0][0], seed)
     upper = Upper(_at(bound, claim), bound.method, sensitivity, path)  # type: ignore[arg-type]
     declared = {release.name: release.sensitivity for run in runs for release in run.releases}
-    return Proof(upper, bound, findings, declared)
+    return Proof(upper, bound, findings, declared, next((run.untraced for run in runs if run.untraced), ""))
 
 
 def _at(bound: Bound, claim: Claim) -> Fraction:
@@ -77,7 +79,8 @@ def _run(subject: Subject, claim: Claim, data: Any, seed: int) -> _Run:
     releases = [event.record for event in channel.events if event.record is not None]
     proven = sealed is not None and all(event.derived is not None for event in channel.events)
     watched = watch.single and not _reports(channel)
-    return _Run(releases, list(channel.findings), proven, watched or len(channel.events) <= 1)
+    lost = next((f"{f.message} ({f.where})" for f in channel.untraced), "")
+    return _Run(releases, list(channel.findings), proven, watched or len(channel.events) <= 1, lost)
 
 
 def _reports(channel: Channel) -> bool:

@@ -28,6 +28,12 @@ class Bracket:
     def contains(self, x: Fraction) -> bool:
         return min(self.safe, self.unsafe) < x < max(self.safe, self.unsafe)
 
+    def middle(self) -> Fraction:
+        """The geometric middle of a wide bracket, the arithmetic one of a narrow bracket."""
+        low, high = sorted((self.safe, self.unsafe))
+        wide = 0 < 4 * low < high
+        return _short(Fraction(math.exp((log(low) + log(high)) / 2)) if wide else (low + high) / 2)
+
     def test(self, x: Fraction) -> bool:
         """Evaluate the curve at x inside the bracket; False if its enclosure straddles δ."""
         low, high = self.curve(x)
@@ -54,24 +60,25 @@ def crossing(curve: Curve, delta: Fraction, safe: Fraction, unsafe: Fraction, st
     Aims at a relative width of 1e-10; it is wider where the enclosures of the curve are.
     """
     bracket = Bracket(curve, delta, safe, unsafe)
-    x, previous = start, safe
+    x = start
     for _ in range(_STEPS):
         if not bracket.contains(x):
-            x = _short((bracket.safe + bracket.unsafe) / 2)
+            x = bracket.middle()
         decided = bracket.test(x)
         root = bracket.secant()
         if bracket.narrow() or not decided or (root is not None and abs(root - x) <= TOLERANCE * abs(x) / 4):
             break
-        previous, x = x, root if root is not None else _beside(x, bracket)
+        x = root if root is not None else _beside(x, bracket)
     if not bracket.narrow():
-        _close_in(bracket, bracket.secant() or previous)
+        _close_in(bracket, bracket.secant() or x)
     return bracket
 
 
 def _beside(x: Fraction, bracket: Bracket) -> Fraction:
     """A second point for the secant: a little from x on the side of the root."""
     other = bracket.unsafe if bracket.safe == x else bracket.safe
-    return _short(x + (other - x) / 1000)
+    reach = min(abs(other - x) / 2, abs(x) / 1000)
+    return _short(x + reach if other > x else x - reach)
 
 
 def _close_in(bracket: Bracket, root: Fraction) -> None:

@@ -1,0 +1,130 @@
+"""Plain text for a terminal."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from dpaudit.claims import Bound, Enclosure, Outcome, Verdict, float_up, show
+
+WIDTH = 110
+
+
+def number(value: Fraction) -> str:
+    """An exact number if it is short, else seven digits, rounded up."""
+    exact = show(value)
+    if len(exact) <= 12:
+        return exact
+    return f"{float_up(value * (1 + Fraction(1, 10**7))):.7g}"
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Columns aligned by their widest entry."""
+    every = [list(header), *[list(row) for row in rows]]
+    widths = [max(len(row[c]) for row in every) for c in range(len(header))]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in every]
+    return "\n".join([lines[0], "  ".join("─" * width for width in widths), *lines[1:]])
+
+
+def audit_text(verdict: Verdict) -> str:
+    """The verdict first, then what it rests on."""
+    mark = {Outcome.CERTIFIED: "✓", Outcome.REFUTED: "✗", Outcome.UNPROVEN: "?"}[verdict.verdict]
+    lines = [f"{mark} {verdict.subject}: {str(verdict.verdict).upper()}  (claim {verdict.claim}, observer {verdict.claim.observer})"]
+    lines += wrapped("why", verdict.reason)
+    if verdict.upper is not None:
+        upper = verdict.upper
+        lines += wrapped("upper", f"ε ≤ {number(upper.epsilon)}: {upper.method}; sensitivity {upper.sensitivity}, path {upper.path}")
+    else:
+        lines += wrapped("upper", "none proven")
+    lower = verdict.lower
+    sure = "exact" if lower.confidence == 1 else f"confidence {lower.confidence:.10g}"
+    lines += wrapped("lower", f"ε ≥ {lower.epsilon:.6g}: {lower.method}, {sure}, {lower.samples} runs")
+    if verdict.detectable is not None:
+        lines += wrapped("power", f"a true ε above {verdict.detectable:.4g} would have been found")
+    for finding in verdict.findings:
+        lines += wrapped(finding.rule, finding.message + (f" ({finding.where})" if finding.where else ""))
+    if verdict.witness is not None:
+        lines += _witness(verdict.witness)
+    lines.append(f"  seed     {verdict.seed}; neighbours {verdict.neighbours}; {verdict.seconds:.2f} s")
+    return "\n".join(lines)
+
+
+def _witness(witness: Mapping[str, Any]) -> list[str]:
+    lines = wrapped("witness", f"D  = {witness['data']}") + wrapped("", f"D' = {witness['neighbour']}")
+    for moved in witness.get("moved", []):
+        lines += wrapped("", f"{moved['release']}: output {moved['output']:.6g}; D asks {moved['query']:.6g}, D' asks {moved['neighbour']:.6g}")
+    if "event" in witness:
+        other = witness.get("neighbour_probability", witness.get("other_probability"))
+        lines += wrapped("", f"event: {witness['event']}; probability {witness['probability']} against {other}")
+    if "loss" in witness:
+        lines += wrapped("", f"privacy loss of this transcript: {witness['loss']}, exactly")
+    return lines
+
+
+def wrapped(label: str, text: str) -> list[str]:
+    body = textwrap.wrap(text, WIDTH - 11) or [""]
+    return [f"  {label:<9}{body[0]}", *[" " * 11 + more for more in body[1:]]]
+
+
+def account_text(bound: Bound, name: str, budget: str | None = None) -> str:
+    lines = [f"{name}: ε ≤ {number(bound.epsilon)}, δ = {show(bound.delta)}" + (f"  (budget {budget})" if budget else "")]
+    lines += wrapped("method", bound.method)
+    for observer, (epsilon, delta) in bound.per_observer.items():
+        lines += wrapped(observer, f"ε ≤ {number(epsilon)}, δ = {show(delta)}")
+    if bound.worst_client:
+        lines += wrapped("worst", f"client in {bound.worst_client['releases']} release(s), ε ≤ {number(Fraction(bound.worst_client['epsilon']))}")
+    if bound.lines:
+        rows = [
+            (line.batch, str(line.n), number(line.epsilon0), "yes" if line.in_domain else "no", number(line.epsilon), line.theorem, line.preconditions)
+            for line in bound.lines
+        ]
+        lines += ["", table(("release", "n", "ε0", "holds", "ε", "theorem", "needs"), rows)]
+    lines += [line for finding in bound.findings for line in wrapped(finding.rule, finding.message)]
+    return "\n".join(lines)
+
+
+def enclosure_text(enclosure: Enclosure, symbol: str, method: str, digits: int) -> str:
+    width = enclosure.upper - enclosure.lower
+    lines = [f"{symbol} in [{decimal(enclosure.lower, digits)}, {decimal(enclosure.upper, digits, up=True)}]  ({method}, width {float(width):.2g})"]
+    if not enclosure.in_domain:
+        lines.append("  DPA005   the theorem does not hold there: ε0 ≤ log(n/(16 log(2/δ))) fails, so this proves nothing")
+    if enclosure.attack is not None:
+        lines.append(f"  attack   ε ≥ {decimal(enclosure.attack, 12)} for the same randomiser, by the shuffled observer")
+    return "\n".join(lines)
+
+
+def decimal(value: Fraction, digits: int, *, up: bool = False) -> str:
+    """A decimal of so many places, rounded down or up."""
+    scaled = value * 10**digits
+    whole = -((-scaled) // 1) if up else scaled // 1
+    text = str(abs(int(whole))).rjust(digits + 1, "0")
+    return f"{'-' if whole < 0 else ''}{text[:-digits]}.{text[-digits:]}".rstrip("0").rstrip(".")
+
+
+def run_text(document: Mapping[str, Any], notes: Mapping[str, str]) -> str:
+    lines = [
+        f"{document['algorithm']} ({document['calibration']}): regret {document['regret']:.6g} over {document['horizon']} rounds, "
+        f"ε = {document['epsilon']}" + (f", δ = {document['delta']}" if document["delta"] != "0" else "")
+    ]
+    lines += wrapped("door", document["door"])
+    if document.get("spent"):
+        lines += wrapped("spent", f"ε = {document['spent']['epsilon']}, δ = {document['spent']['delta']} for the worst client")
+    for finding in document.get("findings", []):
+        lines += wrapped(finding["rule"], finding["message"])
+    lines += [line for key, value in notes.items() if key != "witness trials" for line in wrapped(key[:8], value)]
+    return "\n".join(lines)
+
+
+def demo_text(rows: Sequence[Mapping[str, Any]], title: str) -> str:
+    header = ("model", "calibration", "claimed", "proven ≤", "attacked ≥", "verdict", "mean regret")
+    body = [
+        (
+            row["model"], row["calibration"], row["claim"], "none" if row["upper"] is None else number(Fraction(row["upper"])),
+            f"{row['lower']:.4g}", row["verdict"], f"{row['regret']:.0f}",
+        )
+        for row in rows
+    ]  # fmt: skip
+    why = [line for row in rows for line in textwrap.wrap(f"{row['model']}, {row['calibration']}: {row['why']}", WIDTH, subsequent_indent="    ")]
+    return "\n".join([title, "", table(header, body), "", *why])
