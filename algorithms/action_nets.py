@@ -57,9 +57,7 @@ def validate(actions: npt.ArrayLike) -> str:
         raise InvalidValue("actions", float(norms[row]), f"of norm at most 1 (see row {row})")
     rank, dim = int(span(array[None]).rank[0]), array.shape[1]
     if rank == 0:
-        raise InvalidValue(
-            "actions", "all zero", "at least one non-zero vector: every reward would have mean 0"
-        )
+        raise InvalidValue("actions", "all zero", "at least one non-zero vector: every reward would have mean 0")
     if rank == dim:
         return ""
     return f"the actions span {rank} of {dim} dimensions; the algorithms work in that span"

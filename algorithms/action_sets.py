@@ -80,9 +80,7 @@ class Sphere:
 
     def actions(self, horizon: int, *, limit: int = LIMIT) -> Net:
         if self.dim == 1:
-            return finest_net(
-                horizon, limit, lambda _: 2, lambda _: (np.array([[-self.radius], [self.radius]]), 0.0)
-            )
+            return finest_net(horizon, limit, lambda _: 2, lambda _: (np.array([[-self.radius], [self.radius]]), 0.0))
         if self.dim == 2:
             return finest_net(horizon, limit, lambda zeta: _angles(zeta / self.radius), self._circle)
         return finest_net(horizon, limit, self._count, self._cube)
@@ -110,9 +108,7 @@ class Sphere:
         n = self._side(zeta)
         centres = self.radius * ((2 * np.arange(n) + 1) / n - 1)
         face = grid([centres] * (self.dim - 1))
-        sides = [
-            np.insert(face, axis, sign * self.radius, axis=1) for axis in range(self.dim) for sign in (-1, 1)
-        ]
+        sides = [np.insert(face, axis, sign * self.radius, axis=1) for axis in range(self.dim) for sign in (-1, 1)]
         points = np.concatenate(sides)
         points *= self.radius / np.linalg.norm(points, axis=1, keepdims=True)
         return points, math.sqrt(self.dim - 1) * self.radius / n
@@ -129,9 +125,7 @@ class Box:
         if widths.ndim != 1 or not widths.size or not np.isfinite(widths).all() or widths.min() < 0:
             raise InvalidValue("half_widths", widths.tolist(), "a list of finite numbers, zero or more")
         if not 0 < np.linalg.norm(widths) <= 1 + NORM_SLACK:
-            raise InvalidValue(
-                "half_widths", widths.tolist(), "the corner of a box in the unit ball, not all zero"
-            )
+            raise InvalidValue("half_widths", widths.tolist(), "the corner of a box in the unit ball, not all zero")
         object.__setattr__(self, "half_widths", tuple(widths.tolist()))
 
     def actions(self, horizon: int, *, limit: int = LIMIT) -> Net:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 import dpaudit as dp
-from algorithms.confidence import Calibration
+from algorithms.confidence import Calibration, Model
 from algorithms.pulls import Pulls
 
 
@@ -20,7 +20,7 @@ class Central:
     epsilon: Fraction
     calibration: Calibration = "tight"
     spread: Fraction = Fraction(2)
-    model = "central"
+    model: ClassVar[Model] = "central"
 
     @property
     def sensitivity(self) -> Fraction:
@@ -33,7 +33,11 @@ class Central:
 
     def statistic(self, channel: Any, rewards: Any, pulls: Pulls, batch: int, scale: Any) -> np.ndarray:
         noisy: np.ndarray = channel.release(
-            f"batch {batch}", pulls.sums(rewards), dp.Laplace(scale), sensitivity=self.sensitivity, cohort=pulls.cohort()
+            f"batch {batch}",
+            pulls.sums(rewards),
+            dp.Laplace(scale),
+            sensitivity=self.sensitivity,
+            cohort=pulls.cohort(),
         )
         return noisy
 
@@ -42,7 +46,7 @@ class Central:
 class NonPrivate:
     """No noise and no door: the yardstick. It claims nothing."""
 
-    model = "nonprivate"
+    model: ClassVar[Model] = "nonprivate"
 
     def terms(self, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray, list[Any]]:
         states = len(counts)

@@ -61,9 +61,7 @@ class Designs:
     leverage: Floats
 
 
-def core_set(
-    actions: npt.ArrayLike, *, target: float = 2.0, floor: float = 0.0, kind: Kind = "frank-wolfe"
-) -> Design:
+def core_set(actions: npt.ArrayLike, *, target: float = 2.0, floor: float = 0.0, kind: Kind = "frank-wolfe") -> Design:
     """A design of leverage at most ``target``·rank over all actions, with weights of at least ``floor``.
 
     "frank-wolfe": support at most ``support_bound(rank)`` for targets of 2 and more. "minimal": swaps, then
@@ -95,9 +93,7 @@ def core_sets(
     """
     every, mask = _checked(actions), np.asarray(active, dtype=np.bool_)
     if every.ndim not in (2, 3) or mask.ndim != 2 or mask.shape[1] != every.shape[-2]:
-        raise InvalidValue(
-            "active", (every.shape, mask.shape), "of shape (sets, actions), matching the actions"
-        )
+        raise InvalidValue("active", (every.shape, mask.shape), "of shape (sets, actions), matching the actions")
     if every.ndim == 3 and len(every) != len(mask):
         raise InvalidValue("active", (every.shape, mask.shape), "one row for each set of actions")
     step = max(1, _STACK // max(1, every.shape[-1] * every.shape[-2]))
@@ -154,9 +150,7 @@ def _solve(stack: Floats, target: float, floor: float, kind: Kind) -> tuple[Floa
         if not open_.size:
             return weights, frame, reached, steps
     if floor > 0:
-        raise InvalidValue(
-            "floor", float(floor), f"smaller: with it no leverage of {target:g}·rank was found"
-        )
+        raise InvalidValue("floor", float(floor), f"smaller: with it no leverage of {target:g}·rank was found")
     raise DpauditError(
         f"no design of leverage {target:g}·rank could be verified; rescale the actions or raise the target"
     )
@@ -188,9 +182,7 @@ def _part(every: Floats, mask: Bools, sets: slice, target: float, floor: float, 
     return Designs(support, share, frame.rank, reached)
 
 
-def _padded(
-    block: npt.NDArray[np.generic], fill: npt.NDArray[np.generic], width: int
-) -> npt.NDArray[np.generic]:
+def _padded(block: npt.NDArray[np.generic], fill: npt.NDArray[np.generic], width: int) -> npt.NDArray[np.generic]:
     missing = np.broadcast_to(fill, (len(block), width - block.shape[1]))
     return np.concatenate([block, missing], axis=1)
 

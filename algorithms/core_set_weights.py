@@ -66,9 +66,7 @@ def improve(frame: Frame, weights: Floats, aim: float, *, reweight: bool) -> Int
         if not missed.any():
             return steps
         if steps.max() > most:
-            raise DpauditError(
-                f"no design of leverage {aim:g}·rank in {steps.max()} steps: choose a larger target"
-            )
+            raise DpauditError(f"no design of leverage {aim:g}·rank in {steps.max()} steps: choose a larger target")
         live, part, share = live[missed], part.take(np.flatnonzero(missed)), share[missed]
         if reweight and steps.any():
             _balance(part, share)

@@ -10,7 +10,7 @@ import hashlib
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
@@ -18,6 +18,8 @@ from algorithms.confidence import Calibration, Model, Situation, widths
 from algorithms.core_set import core_sets
 from algorithms.pulls import Pulls
 from dpaudit.claims import InvalidValue
+
+Design = Literal["frank-wolfe", "minimal", "all"]
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,7 @@ class Setting:
     calibration: Calibration = "tight"
     low: float = -1.0
     high: float = 1.0
-    design: str = "frank-wolfe"  # or "minimal", or "all": no core set, every active action is pulled alike
+    design: Design = "frank-wolfe"  # or "minimal", or "all": no core set, every active action is pulled alike
     leverage: float = 2.0  # core sets reach g ≤ leverage·m
     maximum: str = "active"  # eliminate against the best of A_i; "all": of A, as Algorithms 1 and 3 print it
     stop_when_decided: bool = False  # leave the batches once one action is left: the actions played are the same
@@ -51,7 +53,8 @@ class Setting:
 class PrivacyStep(Protocol):
     """What one model does between pulling and estimating."""
 
-    model: Model
+    @property
+    def model(self) -> Model: ...
 
     def terms(self, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray, list[Any]]:
         """For batches of these pulls (G, k): Laplace scale (G,), printed ε (G,), and exact scales for the door."""
@@ -73,7 +76,9 @@ class States:
     instance: np.ndarray  # (G,) which action set
 
     def take(self, index: np.ndarray) -> States:
-        return States(self.active[index], self.time[index], self.pulls[index], self.history[index], self.instance[index])
+        return States(
+            self.active[index], self.time[index], self.pulls[index], self.history[index], self.instance[index]
+        )
 
 
 @dataclass(frozen=True)
@@ -178,19 +183,22 @@ class Elimination:
 
     def plan(self) -> Plan | None:
         """The next batch of every trial that goes on; None when all have finished."""
-        while len(self.alive):
-            plan = self._plan_states()
-            fits = self.states.time + plan.total <= self.setting.horizon
-            if self.setting.stop_when_decided:
-                fits &= self.states.active.sum(axis=1) > 1
-            if self.batch > self.limit:
-                fits[:] = False
-            if fits.all():
-                return plan
-            self._finish(~fits)
-            if len(self.alive):
-                return plan.take(np.flatnonzero(fits))
-        return None
+        self._finish(self._surely_over())
+        if not len(self.alive):
+            return None
+        plan = self._plan_states()
+        fits = self.states.time + plan.total <= self.setting.horizon
+        self._finish(~fits)
+        if not len(self.alive):
+            return None
+        return plan if fits.all() else plan.take(np.flatnonzero(fits))
+
+    def _surely_over(self) -> np.ndarray:
+        """States that need no plan: decided, or out of rounds, since a batch takes at least q^i of them."""
+        over: np.ndarray = self.states.time + self.setting.growth**self.batch - 1 > self.setting.horizon
+        if self.setting.stop_when_decided:
+            over |= self.states.active.sum(axis=1) == 1
+        return over | (self.batch > self.limit)
 
     def learn(self, plan: Plan, noisy: np.ndarray) -> None:
         """Estimate, eliminate, and move every trial to its next public state."""
@@ -227,7 +235,9 @@ class Elimination:
             arms = np.flatnonzero(active)
             rows = arms if self.setting.maximum == "active" else np.arange(len(active))
             first, last = edges[g], edges[g + 1]
-            every = plan.coefficients[g][:, rows].T @ noisy[first:last].T  # (actions, trials): sums run along the long axis
+            every = (
+                plan.coefficients[g][:, rows].T @ noisy[first:last].T
+            )  # (actions, trials): sums run along the long axis
             width = plan.width[g][rows if plan.width.shape[1] > 1 else [0]][:, None]
             top = (every - width).max(axis=0)
             mine = slice(None) if len(rows) == len(arms) else arms
@@ -257,8 +267,8 @@ class Elimination:
         return Pulls(self.states.time, plan.support, plan.counts, None if single else self.state)
 
     def result(self, single: bool) -> Play:
-        pick = (lambda a: a[0]) if single else (lambda a: a)
-        return Play(pick(self.plays), pick(self.final_pulls), pick(self.best), pick(self.batches))
+        arrays = (self.plays, self.final_pulls, self.best, self.batches)
+        return Play(*(array[0] for array in arrays)) if single else Play(*arrays)
 
     def _advance(self, plan: Plan) -> None:
         states = self.states
@@ -268,6 +278,8 @@ class Elimination:
 
     def _finish(self, done: np.ndarray) -> None:
         """The action that appears best is played for the remaining time."""
+        if not done.any():
+            return
         leaving = done[self.state]
         trials, state = self.alive[leaving], self.state[leaving]
         best = self.best[trials]
@@ -305,6 +317,7 @@ class Elimination:
         situation = Situation(
             power, setting.horizon, self.limit, own.shape[2], setting.high - setting.low, active, rank,
             (counts > 0).sum(axis=1), counts, coefficients, np.maximum(norms, 0.0), scale, printed_epsilon,
+            active if setting.maximum == "active" else None,
         )  # fmt: skip
         width = widths(self.step.model, setting.calibration, situation)
         return Plan(support, counts, counts.sum(axis=1), coefficients, width, exact_scale)
@@ -362,6 +375,6 @@ def _statistic(loop: Elimination, plan: Plan, rewards: Any, channel: Any, single
 
 def _common(scales: list[Any], state: np.ndarray) -> Any:
     """One exact scale where all trials share it, else one float per trial."""
-    if all(scale == scales[0] for scale in scales):
+    if all(scale is scales[0] or scale == scales[0] for scale in scales):
         return scales[0]
     return np.array([float(scale) for scale in scales])[state]

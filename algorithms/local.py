@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 import dpaudit as dp
 from algorithms.clients import BatchRecords
-from algorithms.confidence import Calibration
+from algorithms.confidence import Calibration, Model
 from algorithms.pulls import Pulls
 
 
@@ -21,7 +21,7 @@ class Local:
     epsilon: Fraction
     calibration: Calibration = "tight"
     spread: Fraction = Fraction(2)
-    model = "reports"
+    model: ClassVar[Model] = "reports"
 
     @property
     def sensitivity(self) -> Fraction:

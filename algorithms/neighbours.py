@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from algorithms.elimination import Setting
+from algorithms.attacks import threshold_pairs
+from algorithms.elimination import PrivacyStep, Setting
 from algorithms.rewards import ConstantExceptOne, SealedRewards, Sequence
 
 
@@ -16,17 +17,20 @@ class RewardSequence:
     """Two reward sequences that differ in one round."""
 
     setting: Setting
+    step: PrivacyStep
     name = "reward-sequence"
 
     def pairs(self, rng: np.random.Generator) -> list[tuple[Any, Any]]:
-        """All rounds earn the highest (lowest) reward but one, in the first batch and in the middle of the last one."""
+        """All rounds earn the highest (lowest) reward but one, in the middle of the last batch and in the first one; for the
+        central model also rewards that put an elimination on its threshold."""
         low, high = self.setting.low, self.setting.high
         rounds = (self._late_round(), 0)
-        return [
+        extremes: list[tuple[Any, Any]] = [
             (ConstantExceptOne(base, t, value, low, high), ConstantExceptOne(base, t, base, low, high))
             for t in rounds
             for base, value in ((high, low), (low, high))
         ]
+        return extremes + (threshold_pairs(self.setting, self.step) if self.step.model == "central" else [])
 
     def _late_round(self) -> int:
         growth, last = self.setting.growth, max(self.setting.batches_at_most, 1)
@@ -39,7 +43,10 @@ class RewardSequence:
         calm = ConstantExceptOne(middle, 0, middle, setting.low, setting.high)
         if setting.horizon > 10**7:
             return [calm]
-        return [calm, Sequence(rng.choice([setting.low, setting.high], setting.horizon), setting.low, setting.high)]
+        return [
+            calm,
+            Sequence(rng.choice([setting.low, setting.high], setting.horizon), setting.low, setting.high),
+        ]
 
     def seal(self, data: Any) -> SealedRewards:
         return SealedRewards(data)

@@ -13,7 +13,7 @@ import dpaudit as dp
 from algorithms.action_sets import Finite, random_instance, validate
 from algorithms.central import Central, NonPrivate
 from algorithms.confidence import CALIBRATIONS, Calibration
-from algorithms.elimination import Plans, PrivacyStep, Setting, run
+from algorithms.elimination import Design, Plans, PrivacyStep, Setting, run
 from algorithms.local import Local
 from algorithms.neighbours import RewardSequence
 from algorithms.rewards import SealedRewards, Stochastic
@@ -33,14 +33,18 @@ def action_array(actions: Any, horizon: int) -> tuple[np.ndarray, str]:
     if isinstance(actions, tuple) and len(actions) == 2 and all(isinstance(a, int | str) for a in actions):
         count, dim = whole(actions[0], "actions"), whole(actions[1], "dim")
         if dim == 1:
-            return np.array([[1.0], [-1.0]])[: max(1, min(count, 2))], "" if count <= 2 else "in one dimension there are two unit actions"
+            return np.array([[1.0], [-1.0]])[
+                : max(1, min(count, 2))
+            ], "" if count <= 2 else "in one dimension there are two unit actions"
         return random_instance(np.random.default_rng(INSTANCE), count, dim)[0], ""
     chosen = actions if hasattr(actions, "actions") else Finite(np.asarray(actions, dtype=float))
     net = chosen.actions(horizon)
     return net.points, "; ".join(part for part in (net.notice, validate(net.points)) if part)
 
 
-def _setting(horizon: Any, actions: Any, calibration: str, low: Number, high: Number, **more: Any) -> tuple[Setting, str]:
+def _setting(
+    horizon: Any, actions: Any, calibration: str, low: Number, high: Number, **more: Any
+) -> tuple[Setting, str]:
     rounds = whole(horizon, "horizon", 3)
     if rounds > 2**42:
         raise InvalidValue("horizon", horizon, "at most 2^42")
@@ -70,7 +74,11 @@ def _subject(name: str, setting: Setting, step: PrivacyStep, claim: dp.Claim, no
             own = replace(setting, actions=actions)
             played = run(own, step, Stochastic(means, rng, setting.low, setting.high), channel)
         regret = played.regret(means)
-        return {"regret": float(np.mean(regret)), "batches": int(np.max(played.batches)), "action": int(np.ravel(played.best)[0])}
+        return {
+            "regret": float(np.mean(regret)),
+            "batches": int(np.max(played.batches)),
+            "action": int(np.ravel(played.best)[0]),
+        }
 
     heavy = step.model == "reports"
     notes = {
@@ -83,7 +91,15 @@ def _subject(name: str, setting: Setting, step: PrivacyStep, claim: dp.Claim, no
     if notice:
         notes["notice"] = notice
     label = f"{name} ({setting.calibration})"
-    return make_subject(play, claim, RewardSequence(setting), label, public=lambda played: played.plays, evaluate=evaluate, notes=notes)
+    return make_subject(
+        play,
+        claim,
+        RewardSequence(setting, step),
+        label,
+        public=lambda played: played.plays,
+        evaluate=evaluate,
+        notes=notes,
+    )
 
 
 def _spread(low: Number, high: Number) -> Fraction:
@@ -92,7 +108,7 @@ def _spread(low: Number, high: Number) -> Fraction:
 
 def central(
     *, epsilon: Number, delta: Number = 0, horizon: Any, actions: Any = None, calibration: Calibration = "tight",
-    low: Number = -1, high: Number = 1, design: str = "frank-wolfe", maximum: str = "active",
+    low: Number = -1, high: Number = 1, design: Design = "frank-wolfe", maximum: str = "active",
 ) -> dp.Subject:  # fmt: skip
     """Algorithm 1: a trusted server."""
     setting, notice = _setting(horizon, actions, calibration, low, high, design=design, maximum=maximum)
@@ -107,7 +123,7 @@ def central_nocore(**parameters: Any) -> dp.Subject:
 
 def local(
     *, epsilon: Number, delta: Number = 0, horizon: Any, actions: Any = None, calibration: Calibration = "tight",
-    low: Number = -1, high: Number = 1, design: str = "frank-wolfe", maximum: str = "active",
+    low: Number = -1, high: Number = 1, design: Design = "frank-wolfe", maximum: str = "active",
 ) -> dp.Subject:  # fmt: skip
     """Algorithm 2: an untrusted server; ``epsilon`` is ε0."""
     setting, notice = _setting(horizon, actions, calibration, low, high, design=design, maximum=maximum)
@@ -117,7 +133,7 @@ def local(
 
 def shuffled(
     *, epsilon: Number, delta: Number = "1e-6", horizon: Any, actions: Any = None, calibration: Calibration = "tight",
-    low: Number = -1, high: Number = 1, design: str = "frank-wolfe", maximum: str = "active",
+    low: Number = -1, high: Number = 1, design: Design = "frank-wolfe", maximum: str = "active",
 ) -> dp.Subject:  # fmt: skip
     """Algorithm 3: an untrusted server behind a trusted shuffler. Needs δ > 0."""
     setting, notice = _setting(horizon, actions, calibration, low, high, design=design, maximum=maximum)
@@ -129,7 +145,7 @@ def shuffled(
 
 def nonprivate(
     *, epsilon: Number = 1, delta: Number = 0, horizon: Any, actions: Any = None, calibration: Calibration = "tight",
-    low: Number = -1, high: Number = 1, design: str = "frank-wolfe",
+    low: Number = -1, high: Number = 1, design: Design = "frank-wolfe",
 ) -> dp.Subject:  # fmt: skip
     """The same loop without noise: the yardstick. ``epsilon`` is only what an audit holds it to."""
     setting, notice = _setting(horizon, actions, calibration, low, high, design=design)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 import dpaudit as dp
 from algorithms.clients import BatchRecords
-from algorithms.confidence import Calibration
+from algorithms.confidence import Calibration, Model
 from algorithms.pulls import Pulls
 
 
@@ -46,7 +46,12 @@ class Shuffler:
     def collect(self, records: BatchRecords, batch: int, noise: Any, sensitivity: Fraction) -> dp.Reports:
         """Undo the assignment: pairs (action, report) leave as one sorted multiset."""
         return self.channel.reports(
-            f"batch {batch}", records, noise, sensitivity=sensitivity, cohort=records.pulls.cohort(), to="shuffled"
+            f"batch {batch}",
+            records,
+            noise,
+            sensitivity=sensitivity,
+            cohort=records.pulls.cohort(),
+            to="shuffled",
         )
 
 
@@ -58,16 +63,18 @@ class Shuffled:
     delta: Fraction
     calibration: Calibration = "tight"
     spread: Fraction = Fraction(2)
-    model = "reports"
+    model: ClassVar[Model] = "reports"
 
     @property
     def sensitivity(self) -> Fraction:
         return Fraction(1) if self.calibration == "printed" else self.spread
 
     def terms(self, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray, list[Any]]:
-        chosen = [epsilon0(self.epsilon, int(n), self.delta, self.calibration) for n in counts.sum(axis=1)]
+        sizes, batch = np.unique(counts.sum(axis=1), return_inverse=True)
+        chosen = [epsilon0(self.epsilon, int(n), self.delta, self.calibration) for n in sizes]
         scales = [self.sensitivity / e for e in chosen]
-        return np.array([float(s) for s in scales]), np.array([float(e) for e in chosen]), scales
+        floats = np.array([float(s) for s in scales]), np.array([float(e) for e in chosen])
+        return floats[0][batch], floats[1][batch], [scales[b] for b in batch]
 
     def statistic(self, channel: Any, rewards: Any, pulls: Pulls, batch: int, scale: Any) -> np.ndarray:
         shuffler = Shuffler(channel)

@@ -20,7 +20,51 @@ _WHERE = {
     "verdict": ("assert_private", "audit"),
 }  # fmt: skip
 _MODULE = {name: module for module, names in _WHERE.items() for name in names}
-__all__ = ["__version__", *sorted(_MODULE)]
+__all__ = [
+    "Bound",
+    "BudgetExceeded",
+    "Channel",
+    "Claim",
+    "Cohort",
+    "DpauditError",
+    "Enclosure",
+    "Finding",
+    "Gaussian",
+    "Laplace",
+    "Leak",
+    "Ledger",
+    "MemoryLedger",
+    "Neighbours",
+    "RandomizedResponse",
+    "Release",
+    "Reports",
+    "Sealed",
+    "SensitivityError",
+    "Subject",
+    "Transcript",
+    "Verdict",
+    "account",
+    "add_remove",
+    "amplify",
+    "assert_private",
+    "audit",
+    "epsilon0_rule",
+    "exact",
+    "from_units",
+    "invert",
+    "live",
+    "open_ledger",
+    "replace_one",
+    "replay",
+    "seal",
+    "seal_sums",
+    "simulate",
+    "snap",
+    "subject",
+    "sum_by_tag",
+    "to_units",
+    "unseal",
+]
 
 if TYPE_CHECKING:
     from dpaudit.accountants import account, amplify, epsilon0_rule, invert
@@ -57,4 +101,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return __all__
+    return [*__all__, "__version__"]

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from dpaudit.charges import cost
 from dpaudit.claims import (
     OBSERVERS,
     DpauditError,
@@ -25,7 +26,6 @@ from dpaudit.claims import (
     exact,
     positive,
 )
-from dpaudit.charges import cost
 from dpaudit.ledger import Budget, Cohort, Ledger, MemoryLedger, Release
 from dpaudit.noise import GRID, Noise, SecureSource, Source, from_units, to_units
 from dpaudit.reports import Records, Reports, as_records, multiset
@@ -148,6 +148,7 @@ class Channel:
         self._findings: list[Finding] = []
         self._untraced: list[Finding] = []
         self._rng = np.random.default_rng([door.seed, 2])
+        self._asked_rng = [False]  # shared with views of some of the trials
 
     @property
     def trials(self) -> int | None:
@@ -157,7 +158,13 @@ class Channel:
     @property
     def rng(self) -> np.random.Generator:
         """Public randomness (ties, exploration). Its seed is part of the transcript, so a replay repeats it."""
+        self._asked_rng[0] = True
         return self._rng
+
+    @property
+    def used_rng(self) -> bool:
+        """Did public randomness take part? Then releases are not fixed in advance."""
+        return self._asked_rng[0]
 
     @property
     def every_report(self) -> bool:
@@ -178,7 +185,9 @@ class Channel:
         """The outputs so far, for ``replay``."""
         if self.live:
             raise DpauditError("a live door keeps no transcript; its ledger does")
-        return Transcript([event.output for event in self._events], self._door.seed, self._door.trials, self.every_report)
+        return Transcript(
+            [event.output for event in self._events], self._door.seed, self._door.trials, self.every_report
+        )
 
     @property
     def findings(self) -> Sequence[Finding]:
@@ -240,12 +249,22 @@ class Channel:
                 epsilon=epsilon, delta=delta, cohort=who, to=to, extra={"steps": str(steps), "coordinates": str(coordinates)},
             )  # fmt: skip
         output = self._pass(record, lambda: self._door.noise(noise, units))
-        self._remember(Event(name, noise, units, output, declared, who, to, "release", self._index, derived, record=record))
+        self._remember(
+            Event(name, noise, units, output, declared, who, to, "release", self._index, derived, record=record)
+        )
         result = from_units(output, noise.grid)
         return self._observe(result) if self._observe else (result[()] if np.ndim(result) == 0 else result)
 
     def reports(
-        self, name: str, values: Any, noise: Noise, *, sensitivity: Any, cohort: Any = None, to: str = "server", tags: Any = None
+        self,
+        name: str,
+        values: Any,
+        noise: Noise,
+        *,
+        sensitivity: Any,
+        cohort: Any = None,
+        to: str = "server",
+        tags: Any = None,
     ) -> Reports:
         """One report per client. ``tags``: public labels that travel with the reports, such as the action played.
 
@@ -276,7 +295,21 @@ class Channel:
                 query, counts = records.units(noise.grid), None
                 output = self._pass(record, lambda: self._shuffle(self._door.noise(noise, query), to, records))
             self._remember(
-                Event(name, noise, query, output, declared, who, to, kind, self._index, derived, counts, records if kind == "reports" else None, record)
+                Event(
+                    name,
+                    noise,
+                    query,
+                    output,
+                    declared,
+                    who,
+                    to,
+                    kind,
+                    self._index,
+                    derived,
+                    counts,
+                    records if kind == "reports" else None,
+                    record,
+                )
             )
             return output
 
@@ -307,18 +340,30 @@ class Channel:
         grid = float(noise.grid)
         per_record = np.ceil((found.moves + 2 * found.slop * (found.moves > 0)) / grid)
         squares = float((per_record**2).sum(axis=1).max(initial=0.0))
-        steps = int(per_record.sum(axis=1).max(initial=0)) if noise.norm == 1 else math.ceil(math.sqrt(squares) * (1 + 1e-15))
+        steps = (
+            int(per_record.sum(axis=1).max(initial=0))
+            if noise.norm == 1
+            else math.ceil(math.sqrt(squares) * (1 + 1e-15))
+        )
         if isinstance(declared, Fraction) and derived > declared * (1 + Fraction(1, 10**12)):
             if self._door.strict:
                 raise SensitivityError(name, declared, derived)
             self._findings.append(Finding("DPA003", str(SensitivityError(name, declared, derived))[8:], caller()))
         return derived, found.cohort, steps
 
-    def _cost(self, noise: Noise, steps: int | None, coordinates: int, shuffled: int | None = None) -> tuple[Fraction | None, Fraction]:
+    def _cost(
+        self, noise: Noise, steps: int | None, coordinates: int, shuffled: int | None = None
+    ) -> tuple[Fraction | None, Fraction]:
         """(ε, δ) for each record of the cohort; parameters that differ between trials are left to the auditor."""
         if steps is None:
             return None, Fraction(0)
-        return cost(noise, steps, self._budget.delta if self._budget else Fraction(0), coordinates=coordinates, shuffled=shuffled)
+        return cost(
+            noise,
+            steps,
+            self._budget.delta if self._budget else Fraction(0),
+            coordinates=coordinates,
+            shuffled=shuffled,
+        )
 
     def _shuffle(self, output: np.ndarray, to: str, records: Records) -> np.ndarray:
         """Forget who sent what, before anything is stored. A pinned output is the multiset already."""
@@ -379,7 +424,11 @@ def live(ledger: Ledger, budget: Any = None, *, strict: bool = True) -> Iterator
         raise DpauditError("a live door writes a deployment ledger; this one is stamped simulated")
     if limit is not None:
         ledger.limit(limit)
-    yield Channel(Live(SecureSource(), secrets.randbits(63), strict=strict), ledger=ledger, budget=limit or ledger.budget)
+    yield Channel(
+        Live(SecureSource(), secrets.randbits(63), strict=strict),
+        ledger=ledger,
+        budget=limit or ledger.budget,
+    )
 
 
 @contextmanager

@@ -27,7 +27,9 @@ def use_amplifier(amplifier: Amplifier) -> None:
     _amplifier = amplifier
 
 
-def cost(noise: Noise, steps: int, delta: Fraction, *, coordinates: int = 1, shuffled: int | None = None) -> tuple[Fraction | None, Fraction]:
+def cost(
+    noise: Noise, steps: int, delta: Fraction, *, coordinates: int = 1, shuffled: int | None = None
+) -> tuple[Fraction | None, Fraction]:
     """(ε, δ) of one release whose query moves by ``steps`` of the grid (L1, or L2 for Gaussian noise).
 
     ε is None when no finite ε exists at this δ (Gaussian noise at δ = 0).
@@ -71,7 +73,10 @@ def zcdp_delta(rho_: Fraction, epsilon: Fraction) -> Fraction:
     """δ(ε) of ρ-zCDP, rounded up: min over α of e^{(α−1)(αρ−ε)}/(α−1)·(1−1/α)^α (Canonne et al. 2020, Cor. 13)."""
     context = mpmath.mp.clone() if hasattr(mpmath.mp, "clone") else mpmath.mp
     context.dps = 30
-    r, e = context.mpf(rho_.numerator) / rho_.denominator, context.mpf(epsilon.numerator) / epsilon.denominator
+    r, e = (
+        context.mpf(rho_.numerator) / rho_.denominator,
+        context.mpf(epsilon.numerator) / epsilon.denominator,
+    )
     if r == 0:
         return Fraction(0)
     best = context.mpf(1)

@@ -70,7 +70,9 @@ class Contradiction(DpauditError):
 
     def __init__(self, upper: Fraction, lower: float) -> None:
         self.upper, self.lower = upper, lower
-        super().__init__(f"contradiction inside dpaudit: upper bound {show(upper)} is below lower bound {lower}; please report it")
+        super().__init__(
+            f"contradiction inside dpaudit: upper bound {show(upper)} is below lower bound {lower}; please report it"
+        )
 
 
 def exact(value: Number, name: str = "value") -> Fraction:
@@ -163,7 +165,7 @@ def float_up(value: Fraction) -> float:
 
 @dataclass(frozen=True)
 class Claim:
-    """"This is (ε,δ)-DP for that observer." Numbers are read exactly."""
+    """ "This is (ε,δ)-DP for that observer." Numbers are read exactly."""
 
     epsilon: Fraction
     delta: Fraction = Fraction(0)
@@ -267,7 +269,12 @@ class Lower:
     samples: int
 
     def to_dict(self) -> dict[str, Any]:
-        return {"epsilon": self.epsilon, "confidence": self.confidence, "method": self.method, "samples": self.samples}
+        return {
+            "epsilon": self.epsilon,
+            "confidence": self.confidence,
+            "method": self.method,
+            "samples": self.samples,
+        }
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,16 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from dpaudit import __version__
-from dpaudit.claims import OBSERVERS, DpauditError, InvalidValue, Outcome, exact_delta, exact_epsilon, show, whole
+from dpaudit.claims import (
+    OBSERVERS,
+    DpauditError,
+    InvalidValue,
+    Outcome,
+    exact_delta,
+    exact_epsilon,
+    show,
+    whole,
+)
 
 HOLDS, VIOLATED, UNUSABLE, UNPROVEN, NOTHING = 0, 1, 2, 3, 5
 WORST_FIRST = (UNUSABLE, VIOLATED, UNPROVEN, NOTHING, HOLDS)
@@ -29,7 +38,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit code."""
     try:
         options = build_parser().parse_args(arguments)
-        code, text = options.command(options)
+        answer: Answer = options.command(options)
+        code, text = answer
         _write(text, options.output)
     except DpauditError as error:
         return _fail(str(error), VIOLATED if type(error).__name__ == "TamperedLedger" else UNUSABLE)
@@ -51,6 +61,8 @@ def _fail(message: str, code: int) -> int:
 
 
 def _write(text: str, output: str | None) -> None:
+    if not text:
+        return
     if output is None:
         print(text)
         return
@@ -96,13 +108,17 @@ def _audit(options: argparse.Namespace) -> Answer:
             except DpauditError as error:
                 codes.append(_fail(f"{subject.name}: {error}" if len(subjects) > 1 else str(error), UNUSABLE))
                 continue
-            except Exception as error:  # the subject's own code: its message may hold its data, so only the type is shown
+            except (
+                Exception
+            ) as error:  # the subject's own code: its message may hold its data, so only the type is shown
                 codes.append(_fail(f"{subject.name} raised {type(error).__name__} when it was run", UNUSABLE))
                 continue
         verdicts.append(verdict)
         codes.append({Outcome.CERTIFIED: HOLDS, Outcome.REFUTED: VIOLATED, Outcome.UNPROVEN: UNPROVEN}[verdict.verdict])
     if options.format == "json":
         documents = [verdict.to_dict() for verdict in verdicts]
+        if not documents:
+            return worst(codes), ""
         return worst(codes), _json(documents[0] if len(subjects) == 1 and documents else documents)
     return worst(codes), "\n\n".join(audit_text(verdict) for verdict in verdicts)
 
@@ -151,7 +167,14 @@ def _account(options: argparse.Namespace) -> Answer:
     over = limit is not None and (bound.epsilon > limit[0] or bound.delta > limit[1])
     findings = [finding.to_dict() for finding in bound.findings]
     if over and limit is not None:
-        findings.insert(0, {"rule": "DPA001", "message": f"ε = {show(bound.epsilon)} exceeds the budget {show(limit[0])}", "where": options.ledger})
+        findings.insert(
+            0,
+            {
+                "rule": "DPA001",
+                "message": f"ε = {show(bound.epsilon)} exceeds the budget {show(limit[0])}",
+                "where": options.ledger,
+            },
+        )
     if options.format == "json":
         document = {
             "schema": "dpaudit.account/1", "epsilon": show(bound.epsilon), "delta": show(bound.delta), "method": bound.method,
@@ -227,8 +250,12 @@ def _run(options: argparse.Namespace) -> Answer:
     door = live(ledger, strict=options.calibration != "printed") if seed is None else simulate(seed, ledger=ledger)
     try:
         with progress(f"running {subject.name}"), door as channel:
-            result = subject.evaluate(channel, np.random.default_rng(secrets.randbits(128) if seed is None else [seed, 6]))
-        findings = list({(f.rule, f.message): f.to_dict() for f in channel.findings if f.rule.startswith("DPA")}.values())
+            result = subject.evaluate(
+                channel, np.random.default_rng(secrets.randbits(128) if seed is None else [seed, 6])
+            )
+        findings = list(
+            {(f.rule, f.message): f.to_dict() for f in channel.findings if f.rule.startswith("DPA")}.values()
+        )
         spent = ledger.spent()
     finally:
         ledger.close()
@@ -261,7 +288,8 @@ class progress:
     """A bar on stderr for what takes longer than a moment; nothing when stderr is not a terminal."""
 
     def __init__(self, title: str, total: int | None = None) -> None:
-        self.title, self.total, self._bar = title, total, None
+        self.title, self.total = title, total
+        self._bar: Any = None
 
     def __enter__(self) -> Callable[[str], None]:
         if not sys.stderr.isatty():
@@ -269,7 +297,7 @@ class progress:
         from rich.console import Console
         from rich.progress import Progress
 
-        self._bar: Any = Progress(console=Console(stderr=True), transient=True)
+        self._bar = Progress(console=Console(stderr=True), transient=True)
         self._bar.start()
         task = self._bar.add_task(self.title, total=self.total)
         return lambda what: self._bar.update(task, description=f"{self.title}: {what}", advance=1)
@@ -292,14 +320,22 @@ def build_parser() -> Parser:
         command.set_defaults(command=run)
         return command
 
-    command = add("demo", _demo, "the paper's three algorithms as printed, corrected and tight: run, account, attack, one table")
+    command = add(
+        "demo",
+        _demo,
+        "the paper's three algorithms as printed, corrected and tight: run, account, attack, one table",
+    )
     command.add_argument("--seed", help="seed of the whole demo (default 1)")
     command = add("run", _run, "play a registered algorithm once; without --seed behind the live door")
     command.add_argument("name", metavar="NAME", help="a registered algorithm: central, local, shuffled, …")
     _add_algorithm(command)
     command.add_argument("--ledger", metavar="FILE", help="record every release there")
     command.add_argument("--seed", help="simulate from this seed instead")
-    command = add("account", _account, "certified upper bound for a ledger or a list of releases, per observer and worst client")
+    command = add(
+        "account",
+        _account,
+        "certified upper bound for a ledger or a list of releases, per observer and worst client",
+    )
     command.add_argument("ledger", metavar="LEDGER|releases.jsonl")
     command.add_argument("--epsilon", help="budget: exit 1 when it is exceeded")
     command.add_argument("--delta", help="δ to account at (default: the ledger's budget, 0 if all is pure, else 1e-6)")
@@ -307,16 +343,26 @@ def build_parser() -> Parser:
     command.add_argument("target", metavar="TARGET", help="file.py[:name], module:name, or a registered algorithm")
     _add_algorithm(command)
     command.add_argument("--observer", choices=OBSERVERS, help="who looks (default: the claim's)")
-    command.add_argument("--confidence", default=0.95, help="of the shown lower bound (default 0.95); refutation needs 1-1e-6")
+    command.add_argument(
+        "--confidence", default=0.95, help="of the shown lower bound (default 0.95); refutation needs 1-1e-6"
+    )
     command.add_argument("--samples", help="runs per side of the game (default 100000 with trials, else 10000)")
     command.add_argument("--seed", help="makes the audit repeatable; drawn and printed otherwise")
     for name, run, needs in (("amplify", _amplify, "epsilon0"), ("invert", _invert, "epsilon")):
-        what = "ε of n shuffled ε0-LDP reports" if name == "amplify" else "the largest ε0 whose n shuffled reports keep (ε,δ)"
+        what = (
+            "ε of n shuffled ε0-LDP reports"
+            if name == "amplify"
+            else "the largest ε0 whose n shuffled reports keep (ε,δ)"
+        )
         command = add(name, run, what)
         command.add_argument(f"--{needs}", required=True, help="exact: 0.1, 1/2, 1e-6")
         command.add_argument("--n", required=True, help="number of honest reports")
         command.add_argument("--delta", required=True)
-        command.add_argument("--method", choices=("closed", "clone", "laplace"), help=f"default {'clone' if name == 'amplify' else 'closed'}")
+        command.add_argument(
+            "--method",
+            choices=("closed", "clone", "laplace"),
+            help=f"default {'clone' if name == 'amplify' else 'closed'}",
+        )
         if name == "invert":
             command.add_argument("--digits", default="50", help="digits of the closed form's inverse (default 50)")
     return parser
@@ -328,7 +374,9 @@ def _add_algorithm(command: Parser) -> None:
     command.add_argument("--horizon", metavar="T", help="number of rounds")
     command.add_argument("--actions", metavar="K", help="number of actions (default 10)")
     command.add_argument("--dim", metavar="d", help="dimension (default 2; 1: the actions +1 and -1)")
-    command.add_argument("--calibration", choices=("printed", "corrected", "tight"), help="noise and widths (default tight)")
+    command.add_argument(
+        "--calibration", choices=("printed", "corrected", "tight"), help="noise and widths (default tight)"
+    )
 
 
 if __name__ == "__main__":

@@ -28,15 +28,23 @@ def demo(
         for calibration in CALIBRATIONS:
             progress(f"{model}, {calibration}")
             rows.append(_row(model, calibration, seed, horizon, instances, make))
-    return {"schema": "dpaudit.demo/1", "horizon": horizon, "instances": instances, "seed": seed, "rows": rows}
+    return {
+        "schema": "dpaudit.demo/1",
+        "horizon": horizon,
+        "instances": instances,
+        "seed": seed,
+        "rows": rows,
+    }
 
 
-def _row(model: str, calibration: str, seed: int, horizon: int, instances: int, make: Callable[..., Subject]) -> dict[str, Any]:
+def _row(
+    model: str, calibration: str, seed: int, horizon: int, instances: int, make: Callable[..., Subject]
+) -> dict[str, Any]:
     delta = DELTA if model == "shuffled" else "0"
     subject = make(model, {"epsilon": EPSILON, "delta": delta, "horizon": horizon, "calibration": calibration})
     verdict = audit(subject, seed=seed)
     return {
-        "model": model, "calibration": calibration, "claim": str(verdict.claim),
+        "model": model, "calibration": calibration, "claim": verdict.claim.to_dict(),
         "upper": None if verdict.upper is None else show(verdict.upper.epsilon),
         "lower": verdict.lower.epsilon, "verdict": str(verdict.verdict), "regret": mean_regret(subject, instances, seed),
         "observer": verdict.claim.observer, "why": verdict.reason,

@@ -51,7 +51,10 @@ class ReplaceOne:
 
     def _pair(self, base: np.ndarray, place: int) -> Pair:
         first, second = snap(base, self.low, self.high), snap(base, self.low, self.high)
-        first[place], second[place] = snap(self.low, self.low, self.high), snap(self.high, self.low, self.high)
+        first[place], second[place] = (
+            snap(self.low, self.low, self.high),
+            snap(self.high, self.low, self.high),
+        )
         return first, second
 
     def others(self, rng: np.random.Generator) -> list[np.ndarray]:
@@ -167,7 +170,11 @@ def as_neighbours(given: Any) -> Neighbours:
         listed = tuple(_pairs(given))
         if listed:
             return Listed(listed)
-    raise InvalidValue("neighbours", type(given).__name__, "dp.replace_one(…), dp.add_remove(…), pairs, or a strategy of pairs")
+    raise InvalidValue(
+        "neighbours",
+        type(given).__name__,
+        "dp.replace_one(…), dp.add_remove(…), pairs, or a strategy of pairs",
+    )
 
 
 def _pairs(given: Iterable[Any]) -> Iterator[Pair]:

@@ -87,7 +87,13 @@ class Reports:
     """Reports that passed the door. Simulated, only what is asked for is drawn."""
 
     def __init__(
-        self, draw: Callable[[str], np.ndarray], records: Records, grid: Fraction, *, shuffled: bool, every: bool
+        self,
+        draw: Callable[[str], np.ndarray],
+        records: Records,
+        grid: Fraction,
+        *,
+        shuffled: bool,
+        every: bool,
     ) -> None:
         self._draw, self._records, self._grid, self._shuffled = draw, records, grid, shuffled
         self._units: np.ndarray | None = None

@@ -73,19 +73,22 @@ def subject(*, claim: Claim, neighbours: Any, name: str | None = None) -> Callab
     return declare
 
 
-def make_subject(function: Callable[..., Any], claim: Claim, neighbours: Any, name: str | None = None, **more: Any) -> Subject:
+def make_subject(
+    function: Callable[..., Any], claim: Claim, neighbours: Any, name: str | None = None, **more: Any
+) -> Subject:
     """The same without a decorator. Raises InvalidValue when the parameters are not those of a subject."""
     parameters = list(inspect.signature(function).parameters)
     takes = frozenset(parameters[1:])
     if not parameters or not takes & {"channel", "rng"}:
-        raise InvalidValue("subject", getattr(function, "__name__", "?"), "a function of (data, channel) or (data, rng)")
+        raise InvalidValue(
+            "subject", getattr(function, "__name__", "?"), "a function of (data, channel) or (data, rng)"
+        )
     unknown = takes - {"channel", "rng", "trials"}
     needed = {p for p in unknown if inspect.signature(function).parameters[p].default is inspect.Parameter.empty}
     if needed:
         raise InvalidValue("subject", sorted(needed), "parameters named channel, rng or trials after the data")
-    return Subject(
-        function, claim, as_neighbours(neighbours), name or getattr(function, "__name__", "subject"), takes - unknown, **more
-    )
+    label = name or str(getattr(function, "__name__", "subject"))
+    return Subject(function, claim, as_neighbours(neighbours), label, takes - unknown, **more)
 
 
 class _CallableModule(types.ModuleType):

@@ -16,6 +16,7 @@ from dpaudit.claims import DpauditError
 from dpaudit.subject import Subject
 
 GROUP = "dpaudit.algorithms"
+DEFAULTS: dict[str, Any] = {"delta": "0", "actions": None, "calibration": "tight"}  # for factories that have none
 
 
 class TargetError(DpauditError):
@@ -39,10 +40,18 @@ def make_algorithm(name: str, parameters: Mapping[str, Any]) -> Subject:
     """A registered algorithm with these parameters; those it does not take must be None."""
     points = registered()
     if name not in points:
-        raise TargetError(name, "no such algorithm; registered are " + (", ".join(points) or "none") + ", or name a file.py:subject")
+        raise TargetError(
+            name,
+            "no such algorithm; registered are " + (", ".join(points) or "none") + ", or name a file.py:subject",
+        )
     factory = _load(points[name])
+    needed = {p.name for p in inspect.signature(factory).parameters.values() if p.default is inspect.Parameter.empty}
     given = {key: value for key, value in parameters.items() if value is not None}
-    made = factory(**given)
+    filled = {key: value for key, value in DEFAULTS.items() if key in needed}
+    try:
+        made = factory(**{**filled, **given})
+    except TypeError as error:
+        raise TargetError(name, f"its factory refused the parameters: {error}") from error
     if not isinstance(made, Subject):
         raise TargetError(name, "its factory did not return a subject")
     return made
@@ -123,8 +132,3 @@ def _load_module(target: str, name: str) -> ModuleType:
         return importlib.import_module(name)
     except ImportError as error:
         raise TargetError(target, f"cannot be imported: {error}") from error
-
-
-def takes(name: str) -> set[str]:
-    """Parameters of a registered algorithm's factory."""
-    return set(inspect.signature(_load(registered()[name])).parameters)

@@ -21,7 +21,6 @@ from dpaudit.claims import (
     Upper,
     Verdict,
     exact,
-    show,
     whole,
 )
 from dpaudit.subject import Subject
@@ -70,16 +69,41 @@ def decide(subject: Subject, claim: Claim, proof: Proof, found: Attack, seed: in
     if found.refuted:
         rules = {finding.rule for finding in findings}
         if "DPA004" not in rules:
-            findings.append(Finding("DPA004", f"the lower bound {found.lower.epsilon:.6g} beats the claim {claim}", subject.name))
+            findings.append(
+                Finding(
+                    "DPA004",
+                    f"the lower bound {found.lower.epsilon:.6g} beats the claim {claim}",
+                    subject.name,
+                )
+            )
         outcome, reason = Outcome.REFUTED, found.reason
     else:
         missing = _missing(claim, upper, findings, subject, proof.untraced)
         outcome = Outcome.UNPROVEN if missing else Outcome.CERTIFIED
-        assert upper is not None or missing
-        reason = missing or f"proven: ε ≤ {show(upper.epsilon) if upper else ''} on every path"
+        reason = missing or _why_certified(claim, upper)
     return Verdict(
-        outcome, claim, found.lower, upper, findings, found.witness, subject.name, subject.neighbours.name, seed, found.detectable, reason
+        outcome,
+        claim,
+        found.lower,
+        upper,
+        findings,
+        found.witness,
+        subject.name,
+        subject.neighbours.name,
+        seed,
+        found.detectable,
+        reason,
     )
+
+
+def _why_certified(claim: Claim, upper: Upper | None) -> str:
+    """One sentence for a person."""
+    path = (
+        "its releases are fixed in advance"
+        if upper and upper.path == "single"
+        else f"a door with the budget {claim} bounds every path"
+    )
+    return f"each release's sensitivity is proven by its trace, and {path}"
 
 
 def _upper(proof: Proof, found: Attack) -> Upper | None:
@@ -87,11 +111,17 @@ def _upper(proof: Proof, found: Attack) -> Upper | None:
     upper = proof.upper
     if upper is None or any(f.rule == "DPA002" for f in found.findings):
         return None
+    if found.refuted and upper.path == "enforced":
+        return None  # without that budget, paths were found that cost more
     if upper.sensitivity == "proven":
         return upper
     worst = max((found.observed.excess.values()), default=None)
     if worst is not None and proof.bound is not None:
-        factor = max(found.observed.excess[line.batch] / _declared(line, proof) for line in proof.bound.lines if line.batch in found.observed.excess)
+        factor = max(
+            found.observed.excess[line.batch] / _declared(line, proof)
+            for line in proof.bound.lines
+            if line.batch in found.observed.excess
+        )
         return replace(upper, epsilon=upper.epsilon * max(factor, Fraction(1)), sensitivity="tested")
     return replace(upper, sensitivity="tested")
 
@@ -111,9 +141,9 @@ def _findings(proof: Proof, found: Attack) -> list[Finding]:
 
 def _check_contradiction(upper: Upper | None, found: Attack, claim: Claim) -> None:
     """Statistics may err at their confidence; an exact witness or a refutation above a proven bound may not."""
-    if upper is None or upper.sensitivity != "proven" or upper.path == "observed":
+    if upper is None or upper.sensitivity != "proven" or upper.path != "single":
         return
-    if found.exact is not None and found.exact > upper.epsilon or found.refuted and found.lower.epsilon > upper.epsilon:
+    if (found.exact is not None and found.exact > upper.epsilon) or (found.refuted and found.lower.epsilon > upper.epsilon):
         raise Contradiction(upper.epsilon, found.lower.epsilon)
 
 
@@ -139,7 +169,9 @@ def assert_private(subject: Subject, **as_audit: Any) -> Verdict:
     """For tests: raises AssertionError unless the audit certifies the subject. Takes audit's options."""
     verdict = audit(subject, **as_audit)
     if verdict.verdict is not Outcome.CERTIFIED:
-        raise AssertionError(f"{verdict.subject} is {verdict.verdict} for {verdict.claim}: {verdict.reason} (seed {verdict.seed})")
+        raise AssertionError(
+            f"{verdict.subject} is {verdict.verdict} for {verdict.claim}: {verdict.reason} (seed {verdict.seed})"
+        )
     return verdict
 
 

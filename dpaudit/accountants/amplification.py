@@ -38,7 +38,11 @@ def amplify(epsilon0: Number, n: object, delta: Number, method: str = "clone", d
     ``laplace`` are the least ε that meets δ, at most ε0. ``attack`` is a proven lower bound for the same randomiser
     (``closed``, ``clone``: for the worst known ε0-LDP one). Raises ``InvalidValue``.
     """
-    local, clients, failure = privacy_parameter(epsilon0, "epsilon0"), whole(n, "n"), failure_probability(delta)
+    local, clients, failure = (
+        privacy_parameter(epsilon0, "epsilon0"),
+        whole(n, "n"),
+        failure_probability(delta),
+    )
     if method == "closed":
         low, high = closed.f(local, clients, failure, significant_digits(digits))
         holds = closed.in_domain(local, clients, failure)
@@ -55,7 +59,11 @@ def invert(epsilon: Number, n: object, delta: Number, method: str = "closed", di
 
     ``closed`` is f^{-1}(ε) to ``digits`` digits, also out of its theorem's domain. Raises ``InvalidValue``.
     """
-    target, clients, failure = privacy_parameter(epsilon, "epsilon"), whole(n, "n"), failure_probability(delta)
+    target, clients, failure = (
+        privacy_parameter(epsilon, "epsilon"),
+        whole(n, "n"),
+        failure_probability(delta),
+    )
     if method == "closed":
         low, high = closed.inverse(target, clients, failure, significant_digits(digits))
         return Enclosure(low, high, closed.in_domain(high, clients, failure), method)
@@ -71,7 +79,11 @@ def epsilon0_rule(epsilon: Number, n: object, delta: Number, method: str = "clos
     closed: ε0 = max{ε, min(f^{-1}(ε), log(n/(16 log(2/δ))))}, the second entry only if n > 16 log(2/δ); ε itself needs
     no amplification. clone, laplace: the lower end of ``invert``. Raises ``InvalidValue``.
     """
-    target, clients, failure = privacy_parameter(epsilon, "epsilon"), whole(n, "n"), failure_probability(delta)
+    target, clients, failure = (
+        privacy_parameter(epsilon, "epsilon"),
+        whole(n, "n"),
+        failure_probability(delta),
+    )
     if method != "closed":
         return max(target, _shorten(invert(target, clients, failure, method).lower))
     limit = closed.domain(clients, failure)
@@ -99,11 +111,12 @@ def largest_epsilon0(family: Family, epsilon: Fraction, n: int, delta: Fraction)
         beyond += beyond - epsilon
     claim = float(epsilon)
     start = float_root(
-        lambda x: family.estimate(claim + x, n, claim), log(delta), float(beyond - epsilon) * 1e-9, float(beyond - epsilon)
+        lambda x: family.estimate(claim + x, n, claim),
+        log(delta),
+        float(beyond - epsilon) * 1e-9,
+        float(beyond - epsilon),
     )
-    found = crossing(
-        lambda x: family.delta(x, n, epsilon, delta), delta, epsilon, beyond, epsilon + Fraction(start)
-    )
+    found = crossing(lambda x: family.delta(x, n, epsilon, delta), delta, epsilon, beyond, epsilon + Fraction(start))
     return found.safe, found.unsafe
 
 

@@ -60,9 +60,10 @@ class ThreeValues:
         return log1p(excess)
 
     def moment(self, z: Any) -> Any:
-        return self.weight * ((z * self.plus).exp() + (z * self.minus).exp()) + (1 - 2 * self.weight) * (
-            z * self.idle
-        ).exp()
+        return (
+            self.weight * ((z * self.plus).exp() + (z * self.minus).exp())
+            + (1 - 2 * self.weight) * (z * self.idle).exp()
+        )
 
     def tilt(self, c: float) -> Tilt:
         tilted = tuple((w * math.exp(c * g), g) for w, g in self._atoms())
@@ -76,6 +77,8 @@ class PairLoss:
     atoms: tuple[tuple[float, float], ...]  # weights need not be normalised
     total: float  # at least the weight of all atoms, listed here or not
     reach: float = math.inf
+    nodes: int = 6000
+    attempts: int = 100_000
 
     def loss(self, low: float, high: float) -> float:
         found = 0.0
@@ -149,7 +152,9 @@ def last_one_out(epsilon0: Fraction, n: int, delta: Fraction) -> Fraction:
         share = ball(delta) * (1 + inverse) * ((n - 1) * inverse.log1p()).exp()
         if not share < 1:
             return Fraction(0)
-        return max(Fraction(0), decimal(lower(ball(epsilon0) + (-share).log1p()), 15, up=False)) if p > 1 else Fraction(0)
+        return (
+            max(Fraction(0), decimal(lower(ball(epsilon0) + (-share).log1p()), 15, up=False)) if p > 1 else Fraction(0)
+        )
 
 
 def _hopeless(epsilon0: Fraction, n: int, delta: Fraction) -> bool:

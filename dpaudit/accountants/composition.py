@@ -15,7 +15,7 @@ from dpaudit.accountants.amplification import amplify
 from dpaudit.charges import cost, gaussian_epsilon, rho, use_amplifier, zcdp_delta
 from dpaudit.claims import Bound, Finding, Line, Number, exact_delta, show
 from dpaudit.ledger import Charge, Cohort, Ledger, PureSums, Release
-from dpaudit.noise import Noise, noise_from
+from dpaudit.noise import GRID, Noise, noise_from
 
 DEFAULT_DELTA = Fraction(1, 10**6)
 
@@ -40,7 +40,10 @@ class Read:
 
     @classmethod
     def of(cls, release: Release) -> Read:
-        noise = noise_from(release.mechanism, release.parameters)
+        grid = (
+            "1" if release.mechanism == "randomized-response" else show(GRID)
+        )  # hand-written releases may leave it out
+        noise = noise_from(release.mechanism, {"grid": grid, **release.parameters})
         sensitivity = release.sensitivity if release.derived is None else release.derived
         steps = int(release.extra["steps"]) if "steps" in release.extra else int(-(-sensitivity // noise.grid))
         return cls(release, noise, steps, int(release.extra.get("coordinates", "1")))
@@ -67,7 +70,11 @@ def account_releases(releases: Sequence[Release], delta: Fraction, unused: Seque
     reads = [Read.of(release) for release in releases]
     lines = [_line(read, delta) for read in reads]
     findings = [
-        Finding("DPA003", f"release {r.name!r} declared sensitivity {show(r.sensitivity)}, proven is {show(r.derived)}", r.name)
+        Finding(
+            "DPA003",
+            f"release {r.name!r} declared sensitivity {show(r.sensitivity)}, proven is {show(r.derived)}",
+            r.name,
+        )
         for r in releases
         if r.derived is not None and r.derived > r.sensitivity * (1 + Fraction(1, 10**12))
     ]
@@ -75,7 +82,11 @@ def account_releases(releases: Sequence[Release], delta: Fraction, unused: Seque
         Finding("DPA005", f"{line.batch}: {line.preconditions}", line.batch) for line in lines if not line.in_domain
     ]
     views: dict[str, tuple[Fraction, Fraction]] = {}
-    for observer in ("server", "actions", *(["shuffled"] if any(r.kind == "shuffled" for r in releases) else [])):
+    for observer in (
+        "server",
+        "actions",
+        *(["shuffled"] if any(r.kind == "shuffled" for r in releases) else []),
+    ):
         views[observer] = _compose(reads, delta, unused, observer)
     epsilon, spent = views["server"]
     worst = {"epsilon": show(epsilon), "delta": show(spent), "releases": _most_releases(releases)}
@@ -89,8 +100,25 @@ def _line(read: Read, delta: Fraction) -> Line:
     if pure is None:
         epsilon = gaussian_epsilon(read.noise, read.steps, delta, read.coordinates) if delta else None
         if epsilon is None:
-            return Line(release.name, release.n, Fraction(0), False, Fraction(0), "Gaussian mechanism", "needs δ > 0; give --delta")
-        return Line(release.name, release.n, epsilon, True, epsilon, "discrete Gaussian (Canonne et al. 2020)", "sensitivity in L2", delta)
+            return Line(
+                release.name,
+                release.n,
+                Fraction(0),
+                False,
+                Fraction(0),
+                "Gaussian mechanism",
+                "needs δ > 0; give --delta",
+            )
+        return Line(
+            release.name,
+            release.n,
+            epsilon,
+            True,
+            epsilon,
+            "discrete Gaussian (Canonne et al. 2020)",
+            "sensitivity in L2",
+            delta,
+        )
     theorem = "Laplace mechanism (Dwork et al. 2006)" if release.mechanism == "laplace" else "randomised response"
     if release.kind == "reports":
         theorem += ", local"
@@ -104,8 +132,19 @@ def _shuffled_line(read: Read, pure: Fraction, delta: Fraction) -> Line:
     closed = amplify(pure, release.n, delta, method="closed", digits=20)
     if closed.in_domain and closed.upper < pure:
         condition = "ε0 ≤ log(n/(16 log(2/δ))), n honest clients, sensitivity " + _known(release)
-        return Line(release.name, release.n, pure, True, closed.upper, "Feldman–McMillan–Talwar 2021, Thm 3.1", condition, delta)
-    reason = "f gives nothing below ε0" if closed.in_domain else "ε0 is outside the domain ε0 ≤ log(n/(16 log(2/δ))) of f"
+        return Line(
+            release.name,
+            release.n,
+            pure,
+            True,
+            closed.upper,
+            "Feldman–McMillan–Talwar 2021, Thm 3.1",
+            condition,
+            delta,
+        )
+    reason = (
+        "f gives nothing below ε0" if closed.in_domain else "ε0 is outside the domain ε0 ≤ log(n/(16 log(2/δ))) of f"
+    )
     # Out of domain the batch is charged at ε0; that is DPA005 only when ε0 exceeds what any single report may cost.
     return Line(release.name, release.n, pure, True, pure, "local randomiser (no amplification)", reason)
 
@@ -114,7 +153,9 @@ def _known(release: Release) -> str:
     return f"{show(release.derived)} proven" if release.derived is not None else f"{show(release.sensitivity)} declared"
 
 
-def _compose(reads: Sequence[Read], delta: Fraction, unused: Sequence[Charge], observer: str) -> tuple[Fraction, Fraction]:
+def _compose(
+    reads: Sequence[Read], delta: Fraction, unused: Sequence[Charge], observer: str
+) -> tuple[Fraction, Fraction]:
     """Worst record: Σ of pure and shuffled costs, plus the Gaussian part at the δ that is left."""
     sums = PureSums()
     gaussians: list[Read] = []

@@ -17,7 +17,6 @@ The certificate rests on three facts.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -27,7 +26,7 @@ import numpy.typing as npt
 
 SMOOTHING = 4e-5  # τc: the smoothing raises δ by a factor of at most about 1 + SMOOTHING²/2
 SKIP = 42.0  # L above: a skipped node is below e^-42 of the largest
-LARGEST_NODE_COUNT = 6000  # nodes evaluated one by one before the smoothing is widened instead
+_BLOCK = 4  # nodes are skipped or evaluated in blocks of at least this many
 
 Complexes = npt.NDArray[np.complex128]
 
@@ -36,6 +35,8 @@ class Tilt(Protocol):
     """The law of G under the weight e^{cG}/φ(c)."""
 
     reach: float  # φ can be evaluated, or bounded, up to here
+    nodes: int  # how many nodes are worth evaluating one by one
+    attempts: int  # how many calls of ``loss`` are worth their time; what they do not reach is left to the smoothing
 
     def loss(self, low: float, high: float) -> float:
         """A proven lower bound on −log |φ(c+it)/φ(c)| for every t in [low, high]; may be 0."""
@@ -132,35 +133,35 @@ def _plan(law: Law, at: Saddle, crowded: bool) -> tuple[list[tuple[int, int]], f
     """Which nodes to evaluate, as ranges of k, and the reach T beyond which the smoothing alone is enough."""
     tilt = law.tilt(at.c)
     reach = min(math.sqrt(2 * SKIP + 1) * at.c / SMOOTHING, max(tilt.reach, 32 * at.step))
+    end = math.ceil(reach / at.step)
     if not crowded:
-        last = min(LARGEST_NODE_COUNT, math.ceil(reach / at.step) + 1)
-        return [(0, last)], (last - 1) * at.step
-    runs: list[tuple[int, int]] = []
-    count = 0
-    for first, last in _needed(law.n, tilt, at, reach):
-        if runs and runs[-1][1] == first:
-            runs[-1] = (runs[-1][0], last)
-        else:
-            runs.append((first, last))
-        count += last - first
-        if count > LARGEST_NODE_COUNT:
-            return runs, (last - 1) * at.step
-    return runs, reach
-
-
-def _needed(n: int, tilt: Tilt, at: Saddle, reach: float) -> Iterator[tuple[int, int]]:
-    """Ranges of k for which no bound shows that the node can be skipped, in increasing order."""
-    block = 4
-    k, width, end = 0, 64, math.ceil(reach / at.step)
-    while k < end:
+        last = min(tilt.nodes, end)
+        return [(0, last + 1)], last * at.step
+    runs = [(0, _BLOCK)]
+    k, width, count = _BLOCK, 4 * _BLOCK, _BLOCK
+    for _ in range(tilt.attempts):
+        if k >= end or count >= tilt.nodes:
+            break
         low, high = k * at.step * (1 - 1e-12), (k + width) * at.step * (1 + 1e-12)
-        if k and n * tilt.loss(low, high) >= SKIP:
+        if law.n * tilt.loss(low, high) >= SKIP:
             k, width = k + width, 2 * width
-        elif width > block and k:
-            width = max(block, width // 4)
+        elif width > _BLOCK:
+            width = max(_BLOCK, width // 4)
         else:
-            yield k, k + block
-            k, width = k + block, 4 * block
+            runs.append((k, k + _BLOCK))
+            k, width, count = k + _BLOCK, 4 * _BLOCK, count + _BLOCK
+    return _merged(runs), (k - 1) * at.step
+
+
+def _merged(runs: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Join ranges that touch."""
+    out = runs[:1]
+    for first, last in runs[1:]:
+        if first == out[-1][1]:
+            out[-1] = (out[-1][0], last)
+        else:
+            out.append((first, last))
+    return out
 
 
 def _aliases(law: Law, at: Saddle, tau: Any, total: Any) -> Any:

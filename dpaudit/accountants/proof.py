@@ -52,16 +52,24 @@ def prove(subject: Subject, claim: Claim, seed: int) -> Proof:
             return Proof(None, None, [Finding("DPA002", str(leak)[8:], leak.where)])
     findings = _distinct([finding for run in runs for finding in run.findings])
     if not all(run.releases for run in runs):
-        return Proof(None, None, [*findings, Finding("DPA002", "nothing was released through the channel", subject.name)])
+        return Proof(
+            None,
+            None,
+            [*findings, Finding("DPA002", "nothing was released through the channel", subject.name)],
+        )
     try:
         bounds = [account_releases(run.releases, claim.delta) for run in runs]
     except InvalidValue as missing:
         return Proof(None, None, [*findings, Finding("DPA005", str(missing), subject.name)])
     bound = max(bounds, key=lambda b: _at(b, claim))
-    findings = _distinct([*findings, *(f for f in bound.findings if f.rule != "DPA003" or not _has(findings, "DPA003"))])
+    findings = _distinct(
+        [*findings, *(f for f in bound.findings if f.rule != "DPA003" or not _has(findings, "DPA003"))]
+    )
     sensitivity = "proven" if all(run.proven for run in runs) else "declared"
     path = "single" if all(run.single for run in runs) else _enforced(subject, claim, pairs[0][0], seed)
-    upper = Upper(_at(bound, claim), bound.method, sensitivity, path)  # type: ignore[arg-type]
+    # What the budget enforces is the budget: other paths may cost more than the observed ones.
+    figure = claim.epsilon if path == "enforced" and _at(bound, claim) <= claim.epsilon else _at(bound, claim)
+    upper = Upper(figure, bound.method, sensitivity, path)  # type: ignore[arg-type]
     declared = {release.name: release.sensitivity for run in runs for release in run.releases}
     return Proof(upper, bound, findings, declared, next((run.untraced for run in runs if run.untraced), ""))
 
@@ -79,8 +87,9 @@ def _run(subject: Subject, claim: Claim, data: Any, seed: int) -> _Run:
     releases = [event.record for event in channel.events if event.record is not None]
     proven = sealed is not None and all(event.derived is not None for event in channel.events)
     watched = watch.single and not _reports(channel)
+    watched = (watched or len(channel.events) <= 1) and not channel.used_rng
     lost = next((f"{f.message} ({f.where})" for f in channel.untraced), "")
-    return _Run(releases, list(channel.findings), proven, watched or len(channel.events) <= 1, lost)
+    return _Run(releases, list(channel.findings), proven, watched, lost)
 
 
 def _reports(channel: Channel) -> bool:

@@ -21,6 +21,7 @@ class Bracket:
     safe: Fraction
     unsafe: Fraction
     seen: list[tuple[Fraction, float]] = field(default_factory=list)  # x, log of the curve's middle
+    blur: float = 0.0  # relative width of the curve's last enclosure
 
     def narrow(self) -> bool:
         return abs(self.safe - self.unsafe) <= TOLERANCE * max(abs(self.safe), abs(self.unsafe))
@@ -38,6 +39,7 @@ class Bracket:
         """Evaluate the curve at x inside the bracket; False if its enclosure straddles δ."""
         low, high = self.curve(x)
         self.seen.append((x, log((low + high) / 2)))
+        self.blur = min(1.0, log(high) - log(low)) if low > 0 else 1.0
         if high <= self.delta:
             self.safe = x
         elif low > self.delta:
@@ -84,13 +86,14 @@ def _beside(x: Fraction, bracket: Bracket) -> Fraction:
 def _close_in(bracket: Bracket, root: Fraction) -> None:
     """Bring both ends as near to the root as the curve's enclosures allow."""
     for toward_safe in (True, False):
-        margin = abs(root) * TOLERANCE / 3
+        # δ(ε) is at least about as steep as ε^-16 where it matters; if not, the margin grows
+        margin = abs(root) * max(TOLERANCE / 3, Fraction(bracket.blur) / 16)
         while True:
             end = bracket.safe if toward_safe else bracket.unsafe
             point = _short(root + (margin if end > root else -margin))
             if not bracket.contains(point) or (bracket.test(point) and point in _end(bracket, toward_safe)):
                 break
-            margin *= 8
+            margin *= 3
 
 
 def _end(bracket: Bracket, safe: bool) -> tuple[Fraction]:
@@ -111,13 +114,13 @@ def log(value: Fraction) -> float:
 
 
 def float_root(log_curve: Callable[[float], float], target: float, low: float, high: float) -> float:
-    """An uncertified crossing of a monotone curve of log δ between 0 < low < high, to about 1e-7 of itself."""
+    """An uncertified crossing of a monotone curve of log δ between 0 < low < high, to about 1e-6 of itself."""
     a, b = math.log(low), math.log(high)
     u, v = log_curve(low) - target, log_curve(high) - target
     if (u < 0) == (v < 0):
         return low if abs(u) < abs(v) else high
     for step in range(60):
-        if b - a < 1e-7:
+        if b - a < 1e-6:
             break
         secant = a + (b - a) * u / (u - v) if math.isfinite(u - v) and step % 3 else (a + b) / 2
         x = min(max(secant, a + (b - a) * 1e-3), b - (b - a) * 1e-3)

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.auditors.game import TRAINING, Outcome, detectable, learn_score, play_game
+from dpaudit.auditors.described import describe
+from dpaudit.auditors.game import TRAINING, Outcome, detectable, learn_scores, play_game
 from dpaudit.auditors.replayed import Observed, Replayed, far_replay, play
 from dpaudit.auditors.runs import likelihood_scores, returned_values
 from dpaudit.auditors.shuffled import shuffled_event
-from dpaudit.auditors.witness import Witness, action_event, describe, first_release_event, transcript_witness
+from dpaudit.auditors.witness import Witness, action_event, first_release_event, transcript_witness
 from dpaudit.channel import PathChanged
 from dpaudit.claims import Claim, Finding, Lower, float_down
 from dpaudit.subject import Subject
@@ -64,18 +65,22 @@ def attack(subject: Subject, claim: Claim, *, confidence: float, samples: int, s
     return result
 
 
-def _replay_pairs(subject: Subject, pairs: Sequence[tuple[Any, Any]], seed: int, result: Attack) -> list[tuple[int, Replayed]]:
-    played = []
+def _replay_pairs(
+    subject: Subject, pairs: Sequence[tuple[Any, Any]], seed: int, result: Attack
+) -> list[tuple[int, Replayed]]:
+    played: list[tuple[int, Replayed]] = []
     trials = WITNESS_TRIALS if subject.vectorised else None
     for place, (data, other) in enumerate(pairs):
         for repeat in range(1 if trials else 8):
             try:
                 one = play(subject, data, other, seed + 1000 * place + repeat, _fewer(subject, trials))
             except PathChanged as changed:
-                result.findings.append(Finding("DPA002", str(changed)[8:] + " on neighbouring data", f"release {changed.release + 1}"))
+                result.findings.append(
+                    Finding("DPA002", str(changed)[8:] + " on neighbouring data", f"release {changed.release + 1}")
+                )
                 return played
             played.append((place, one))
-            result.observed.look(one, lambda d=data, o=other: f"{describe(d)} against {describe(o)}")
+            result.observed.look(one, data, other)
     return played
 
 
@@ -85,7 +90,11 @@ def _fewer(subject: Subject, trials: int | None) -> int | None:
 
 
 def _exact_witness(
-    subject: Subject, claim: Claim, pairs: Sequence[tuple[Any, Any]], played: Sequence[tuple[int, Replayed]], seed: int
+    subject: Subject,
+    claim: Claim,
+    pairs: Sequence[tuple[Any, Any]],
+    played: Sequence[tuple[int, Replayed]],
+    seed: int,
 ) -> tuple[Witness | None, bool]:
     """The best exact evidence for the claim's observer, and whether a game could find more."""
     shuffled = any(event.to == "shuffled" for _, one in played for event in one.events)
@@ -115,24 +124,43 @@ def _take(result: Attack, witness: Witness, claim: Claim, played: Sequence[tuple
     result.refuted = witness.epsilon > claim.epsilon
     result.witness = witness.facts if result.refuted else None
     if result.refuted:
-        result.reason = f"{witness.method}: {'loss' if witness.facts['kind'] == 'transcript' else 'ε of the event'} {float(witness.epsilon):.6g} exceeds {float(claim.epsilon):.6g}"
+        result.reason = _why(witness, claim)
+
+
+def _why(witness: Witness, claim: Claim) -> str:
+    """One sentence for a person."""
+    figure, allowed = f"{float(witness.epsilon):.6g}", f"{float(claim.epsilon):.6g}"
+    if witness.facts["kind"] == "transcript":
+        return f"with one record changed, a transcript of positive probability has privacy loss {figure}, exactly; the claim allows {allowed}"
+    where = f" in {witness.facts['batch']} of {witness.facts['n']} reports" if "batch" in witness.facts else ""
+    return f"the event “{witness.facts['event']}”{where} has exact probabilities that need ε ≥ {figure}; the claim allows {allowed}"
 
 
 def _game_attack(
-    subject: Subject, claim: Claim, pairs: Sequence[tuple[Any, Any]], confidence: float, samples: int, seed: int, *, by_likelihood: bool
+    subject: Subject,
+    claim: Claim,
+    pairs: Sequence[tuple[Any, Any]],
+    confidence: float,
+    samples: int,
+    seed: int,
+    *,
+    by_likelihood: bool,
 ) -> Attack:
     """The game on the most promising pair, chosen on runs of its own; stages escalate while a refutation is in reach."""
     pair = _best_pair(subject, claim, pairs, samples, seed, by_likelihood)
     epsilon, delta = float(claim.epsilon), float(claim.delta)
-    first: Outcome | None = None
-    size = samples
-    for stage in range(STAGES):
-        outcome = _one_game(subject, pair, size, seed + 7919 * (stage + 1), delta, 1 - confidence, by_likelihood)
-        first = first or outcome
+
+    def game(stage: int) -> Outcome:
+        size = samples * 4**stage
+        return _one_game(subject, pair, size, seed + 7919 * (stage + 1), delta, 1 - confidence, by_likelihood)
+
+    stage, first = 0, game(0)
+    outcome, level = first, first.at(REFUTE / STAGES)
+    while level <= epsilon < outcome.at(0.05) and stage + 1 < STAGES:
+        stage += 1
+        outcome = game(stage)
         level = outcome.at(REFUTE / STAGES)
-        if level > epsilon or outcome.at(0.05) <= epsilon:
-            break
-        size *= 4
+    size = samples * 4**stage
     refuted = level > epsilon
     kind = "likelihood ratio" if by_likelihood else "learned score"
     lower = Lower(_down(first.epsilon), confidence, f"guessing game, {kind}, {first.rule.form}", samples)
@@ -152,20 +180,34 @@ def _down(value: float, places: int = 6) -> float:
     return float(np.floor(value * 10**places) / 10**places)
 
 
-def _best_pair(subject: Subject, claim: Claim, pairs: Sequence[tuple[Any, Any]], samples: int, seed: int, by_likelihood: bool) -> tuple[Any, Any]:
+def _best_pair(
+    subject: Subject,
+    claim: Claim,
+    pairs: Sequence[tuple[Any, Any]],
+    samples: int,
+    seed: int,
+    by_likelihood: bool,
+) -> tuple[Any, Any]:
     """Small games on every pair; the winner is attacked with fresh runs."""
     if len(pairs) == 1:
         return pairs[0]
-    size = max(200, min(samples // 10, 2000 if not subject.vectorised else 20_000))
+    size = max(2000, min(samples // 5, 20_000)) if subject.vectorised else max(200, min(samples // 10, 2000))
     delta = float(claim.delta)
     results = [
-        _one_game(subject, pair, size, seed + 104729 + place, delta, 0.05, by_likelihood).epsilon for place, pair in enumerate(pairs[:12])
+        _one_game(subject, pair, size, seed + 104729 + place, delta, 0.05, by_likelihood).epsilon
+        for place, pair in enumerate(pairs[:12])
     ]
     return pairs[int(np.argmax(results))]
 
 
 def _one_game(
-    subject: Subject, pair: tuple[Any, Any], samples: int, seed: int, delta: float, alpha: float, by_likelihood: bool
+    subject: Subject,
+    pair: tuple[Any, Any],
+    samples: int,
+    seed: int,
+    delta: float,
+    alpha: float,
+    by_likelihood: bool,
 ) -> Outcome:
     """2·samples runs, a fair coin each."""
     rng = np.random.default_rng([seed, 5])
@@ -177,12 +219,15 @@ def _one_game(
         zeros = -likelihood_scores(subject, pair[1], pair[0], counts[1], seed + 10**6)
         scores = np.empty(len(coins))
         scores[coins], scores[~coins] = ones, zeros
-        return play_game(scores, coins, delta, alpha, trained=trained)
-    rows = [returned_values(subject, pair[0], counts[0], seed), returned_values(subject, pair[1], counts[1], seed + 10**6)]
+        return play_game([scores], coins, delta, alpha, trained=trained)
+    rows = [
+        returned_values(subject, pair[0], counts[0], seed),
+        returned_values(subject, pair[1], counts[1], seed + 10**6),
+    ]
     width = max(part.shape[1] for part in rows)
     rows = [np.pad(part, ((0, 0), (0, width - part.shape[1]))) for part in rows]
     table = np.empty((len(coins), width))
     table[coins], table[~coins] = rows
     half = trained // 2
-    scores = learn_score(table[:half], coins[:half])(table)
-    return play_game(scores[half:], coins[half:], delta, alpha, trained=trained - half)
+    candidates = [score(table[half:]) for score in learn_scores(table[:half], coins[:half])]
+    return play_game(candidates, coins[half:], delta, alpha, trained=trained - half)

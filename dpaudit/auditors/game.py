@@ -73,9 +73,26 @@ class Rule:
         return Guesses(right, wrong, len(scores), int(math.isfinite(self.high)) + int(math.isfinite(self.low)))
 
 
-def choose_rule(scores: np.ndarray, coins: np.ndarray, delta: float, scale: float) -> Rule:
-    """The rule with the best bound on the training data, counts scaled up to the size of the test part."""
-    candidates = np.unique(np.quantile(scores, [0.0, 0.0005, 0.001, 0.002, 0.005, *np.linspace(0.01, 0.99, 99), 0.995, 0.998, 0.999, 0.9995, 1.0]))
+def choose_rule(scores: np.ndarray, coins: np.ndarray, delta: float, scale: float) -> tuple[Rule, float]:
+    """The rule with the best bound on the training data (and that bound), counts scaled up to the size of the test part."""
+    candidates = np.unique(
+        np.quantile(
+            scores,
+            [
+                0.0,
+                0.0005,
+                0.001,
+                0.002,
+                0.005,
+                *np.linspace(0.01, 0.99, 99),
+                0.995,
+                0.998,
+                0.999,
+                0.9995,
+                1.0,
+            ],
+        )
+    )
     forms = ("pure",) if delta == 0 else ("one interval", "two intervals")
 
     def value(rule: Rule) -> float:
@@ -90,7 +107,8 @@ def choose_rule(scores: np.ndarray, coins: np.ndarray, delta: float, scale: floa
         pairs += [Rule(other.low, best.high, form) for form in forms]
         pairs += [Rule(c, best.high, best.form) for c in candidates if c < best.high]
         pairs += [Rule(other.low, c, other.form) for c in candidates if c > other.low]
-    return max(pairs, key=value)
+    chosen = max(pairs, key=value)
+    return chosen, value(chosen)
 
 
 @dataclass(frozen=True)
@@ -109,12 +127,15 @@ class Outcome:
 Scorer = Callable[[np.ndarray], np.ndarray]
 
 
-def play_game(scores: np.ndarray, coins: np.ndarray, delta: float, alpha: float, *, trained: int) -> Outcome:
-    """The game on ready scores; the first ``trained`` entries were used for training and choose the rule."""
-    rounded = np.round(scores, 6)  # finer differences are floating-point leaks, a finding of their own (DPA006)
-    rest = len(scores) - trained
-    rule = choose_rule(rounded[:trained], coins[:trained], delta, rest / max(trained, 1))
-    guesses = rule.count(rounded[trained:], coins[trained:])
+def play_game(
+    candidates: Sequence[np.ndarray], coins: np.ndarray, delta: float, alpha: float, *, trained: int
+) -> Outcome:
+    """The game on ready scores; the first ``trained`` entries choose among the candidate scores and rules."""
+    rounded = [np.round(scores, 6) for scores in candidates]  # finer differences are floating-point leaks (DPA006)
+    grow = (len(coins) - trained) / max(trained, 1)
+    chosen = [choose_rule(scores[:trained], coins[:trained], delta, grow) for scores in rounded]
+    (rule, _), scores = max(zip(chosen, rounded, strict=True), key=lambda pair: pair[0][1])
+    guesses = rule.count(scores[trained:], coins[trained:])
     return Outcome(bound(guesses, alpha, delta, rule.form), guesses, rule, delta)
 
 
@@ -141,17 +162,30 @@ def detectable(guesses: Guesses, claim: float, delta: float, alpha: float) -> fl
     return high
 
 
-def learn_score(values: Sequence[np.ndarray] | np.ndarray, coins: np.ndarray) -> Scorer:
-    """A score for transcripts of unknown law, from training data: columns (runs, features)."""
-    table = np.asarray(values, dtype=float)
+def learn_scores(table: np.ndarray, coins: np.ndarray) -> list[Scorer]:
+    """Scores for transcripts of unknown law, from training data (runs, features): candidates to choose from."""
     if table.shape[1] == 0:
-        return lambda x: np.zeros(len(x))
-    distinct = np.unique(table, axis=0)
-    if len(distinct) <= max(50, len(table) // 20):
-        return _categories(distinct, table, coins)
-    if table.shape[1] == 1:
-        return _bins(table[:, 0], coins)
-    return _logistic(table, coins)
+        return [lambda x: np.zeros(len(x))]
+    distinct = [np.unique(column) for column in table.T]
+    few = [c for c, values in enumerate(distinct) if 1 < len(values) <= max(50, len(table) // 20)]
+    found: list[Scorer] = []
+    rows = np.unique(table, axis=0)
+    if len(rows) <= max(50, len(table) // 20):
+        found.append(_categories(rows, table, coins))
+    elif few:
+        best = max(few, key=lambda c: _separation(table[:, c], coins))
+        column = _categories(distinct[best][:, None], table[:, [best]], coins)
+        found.append(lambda x: column(x[:, [best]]))
+    if table.shape[1] == 1 and not found:
+        return [_bins(table[:, 0], coins)]
+    return found if len(few) == table.shape[1] and found else [*found, _logistic(table, coins)]
+
+
+def _separation(column: np.ndarray, coins: np.ndarray) -> float:
+    """Total variation between the two sides of one discrete column."""
+    _, codes = np.unique(column, return_inverse=True)
+    ones, zeros = (np.bincount(codes[side], minlength=codes.max() + 1) / max(side.sum(), 1) for side in (coins, ~coins))
+    return float(np.abs(ones - zeros).sum())
 
 
 def _categories(distinct: np.ndarray, table: np.ndarray, coins: np.ndarray) -> Scorer:

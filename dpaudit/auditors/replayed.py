@@ -6,13 +6,14 @@ anything but the released outputs decides the path.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
+from dpaudit.auditors.described import describe
 from dpaudit.channel import Event, PathChanged, replay, simulate
 from dpaudit.claims import Finding, show
 from dpaudit.subject import Subject
@@ -37,7 +38,9 @@ class Replayed:
             if not differs.any():
                 continue
             ratio = event.noise.log_ratio(event.output, event.query, mirror.query)
-            per_trial = ratio.reshape(len(ratio), -1).sum(axis=1) if self.trials is not None else np.array([ratio.sum()])
+            per_trial = (
+                ratio.reshape(len(ratio), -1).sum(axis=1) if self.trials is not None else np.array([ratio.sum()])
+            )
             total[slice(None) if event.index is None else event.index] += per_trial
         return total
 
@@ -45,7 +48,9 @@ class Replayed:
         """The same for one trial as an exact number; None where it is not rational."""
         total = Fraction(0)
         for event, mirror, place in self.differing(trial):
-            part = event.noise.exact_log_ratio(int(event.output[place]), int(event.query[place]), int(mirror.query[place]))
+            part = event.noise.exact_log_ratio(
+                int(event.output[place]), int(event.query[place]), int(mirror.query[place])
+            )
             if part is None:
                 return None
             total += part
@@ -105,18 +110,22 @@ class Observed:
     findings: list[Finding] = field(default_factory=list)
     excess: dict[str, Fraction] = field(default_factory=dict)  # observed sensitivity where it exceeds the declared one
 
-    def look(self, played: Replayed, describe: Callable[[], str]) -> None:
+    def look(self, played: Replayed, data: Any, other: Any) -> None:
         for event, mirror in zip(played.events, played.mirror, strict=True):
             if event.to == "shuffled" or isinstance(event.sensitivity, np.ndarray):
                 continue
             gap = np.abs(event.query - mirror.query)
             rows = gap.reshape(len(gap), -1) if played.trials is not None else gap.reshape(1, -1)
-            largest = rows.sum(axis=1).max() if event.noise.norm == 1 else np.sqrt((rows.astype(float) ** 2).sum(axis=1).max())
+            largest = (
+                rows.sum(axis=1).max()
+                if event.noise.norm == 1
+                else np.sqrt((rows.astype(float) ** 2).sum(axis=1).max())
+            )
             rounding = 0 if rows.shape[1] == 1 else int((rows > 0).sum(axis=1).max())
             observed = Fraction(int(np.ceil(largest)) - rounding) * event.noise.grid
             if observed > event.sensitivity and observed > self.excess.get(event.name, Fraction(0)):
                 if event.name not in self.excess:
-                    message = f"release {event.name!r} declares sensitivity {show(event.sensitivity)}; observed {show(observed)} on {describe()}"
+                    message = f"release {event.name!r} declares sensitivity {show(event.sensitivity)}; observed {show(observed)} on {describe(data)} against {describe(other)}"
                     self.findings.append(Finding("DPA003", message, event.name))
                 self.excess[event.name] = observed
 
@@ -128,5 +137,9 @@ def far_replay(subject: Subject, seed: int, rng: np.random.Generator) -> Finding
         try:
             play(subject, pairs[0][0], data, seed, None)
         except PathChanged as changed:
-            return Finding("DPA002", str(changed)[8:] + " when the data was replaced by other data", f"release {changed.release + 1}")
+            return Finding(
+                "DPA002",
+                str(changed)[8:] + " when the data was replaced by other data",
+                f"release {changed.release + 1}",
+            )
     return None

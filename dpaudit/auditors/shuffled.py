@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from dpaudit.auditors.witness import Witness, describe
+from dpaudit.accountants.extreme import extreme_report_attack
+from dpaudit.auditors.described import describe
+from dpaudit.auditors.witness import Witness
 from dpaudit.channel import Event, simulate
 from dpaudit.claims import Claim
-from dpaudit.accountants.extreme import extreme_report_attack
 from dpaudit.subject import Subject
 
 PATHS = 400  # runs that show which batch the differing client is in, and how large it is
@@ -50,7 +51,9 @@ def shuffled_event(subject: Subject, claim: Claim, data: Any, other: Any, seed: 
     return Witness(found_attack.epsilon, "extreme-report event in closed form", facts)
 
 
-def _differing_batch(subject: Subject, data: Any, other: Any, seed: int) -> tuple[int, Event, Event, int, int, int] | None:
+def _differing_batch(
+    subject: Subject, data: Any, other: Any, seed: int
+) -> tuple[int, Event, Event, int, int, int] | None:
     """The shuffled batch in which the two data sets differ, if all other clients hold the higher or lower value."""
     events = []
     for values in (data, other):
@@ -88,7 +91,7 @@ def _batch_sizes(subject: Subject, data: Any, place: int, noise: Any, seed: int)
 def _sizes_of_trials(events: Any, noise: Any, place: int) -> list[tuple[int, bool]]:
     names = list(dict.fromkeys(e.name for e in events if e.to == "shuffled"))
     name = names[place] if place < len(names) else None
-    sizes: dict[int, tuple[int, bool]] = {trial: (0, False) for trial in range(PATHS)}
+    sizes: dict[int, tuple[int, bool]] = dict.fromkeys(range(PATHS), (0, False))
     wanted = float(Fraction(noise.parameters()["scale"]))
     for event in events:
         if event.name != name or event.counts is None:

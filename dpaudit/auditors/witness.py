@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from mpmath import MPContext
 
+from dpaudit.auditors.described import describe
 from dpaudit.auditors.replayed import Replayed
 from dpaudit.channel import Event, simulate
 from dpaudit.claims import Claim, float_down, show
@@ -63,7 +64,11 @@ def first_release_event(played: Replayed, claim: Claim, data: Any, other: Any) -
     if not gap.any():
         return None
     place = tuple(int(i) for i in np.unravel_index(int(gap.argmax()), gap.shape))
-    noise = event.noise.at(np.array([place[0]])) if isinstance(getattr(event.noise, "scale", None), np.ndarray) else event.noise
+    noise = (
+        event.noise.at(np.array([place[0]]))
+        if isinstance(getattr(event.noise, "scale", None), np.ndarray)
+        else event.noise
+    )
     q, r = int(event.query[place]), int(mirror.query[place])
     best: Witness | None = None
     for threshold in _thresholds(noise, q, r, claim):
@@ -93,7 +98,9 @@ def _thresholds(noise: Noise, q: int, r: int, claim: Claim) -> list[int]:
     return sorted({*units, q, r, middle, max(q, r)})
 
 
-def threshold_epsilon(noise: Noise, q: int, r: int, threshold: int, delta: Fraction) -> tuple[Fraction | None, Fraction, Fraction]:
+def threshold_epsilon(
+    noise: Noise, q: int, r: int, threshold: int, delta: Fraction
+) -> tuple[Fraction | None, Fraction, Fraction]:
     """log((P(S|q) − δ)/P(S|r)) rounded down, for S = {o ≥ τ} if q > r, else {o ≤ τ} (noise is symmetric)."""
     sign = 1 if q > r else -1
     p = noise.tail(sign * (threshold - q))[0]
@@ -145,7 +152,12 @@ def _first_query(subject: Subject, data: Any, seed: int) -> tuple[Event, int] | 
     with simulate(seed, trials=2) as channel:
         subject.run(data, channel)
     first = channel.events[0] if channel.events else None
-    if first is None or first.query.size != 2 or first.kind != "release" or first.query.ravel()[0] != first.query.ravel()[1]:
+    if (
+        first is None
+        or first.query.size != 2
+        or first.kind != "release"
+        or first.query.ravel()[0] != first.query.ravel()[1]
+    ):
         return None
     return first, int(first.query.ravel()[0])
 
@@ -166,7 +178,7 @@ def _switches(subject: Subject, data: Any, event: Event, q: int, seed: int) -> l
             continue
         for number, change in enumerate(changes):
             below, above = stages[number], stages[number + 1]
-            threshold = _bisect(subject, data, int(outputs[change]), int(outputs[change + 1]), column, below, seed)
+            threshold = _bisect(subject, data, int(outputs[change]), int(outputs[change + 1]), int(column), below, seed)
             name = f"entry {column} of what is played"
             upper = f"{name} is {above}" if number == len(changes) - 1 else f"{name} is not {below}"
             lower = f"{name} is {below}" if number == 0 else f"{name} is not {above}"
@@ -175,11 +187,13 @@ def _switches(subject: Subject, data: Any, event: Event, q: int, seed: int) -> l
 
 
 def _bisect(subject: Subject, data: Any, low: int, high: int, column: int, below: Any, seed: int) -> int:
-    """The least output above ``low`` at which the entry is no longer ``below``."""
+    """The least output above ``low`` at which the entry is no longer ``below``; 64 outputs are tried at a time."""
     while high - low > 1:
-        middle = (low + high) // 2
-        value = _swept(subject, data, np.array([middle, middle]), seed)[0, column]
-        low, high = (middle, high) if value == below else (low, middle)
+        points = np.unique(np.linspace(low, high, 66).astype(np.int64)[1:-1])
+        points = points[(points > low) & (points < high)]
+        still = _swept(subject, data, np.concatenate([points, points[:1]]), seed)[: len(points), column] == below
+        low = int(points[still].max(initial=low))
+        high = int(points[~still].min(initial=high))
     return high
 
 
@@ -188,25 +202,6 @@ def _swept(subject: Subject, data: Any, outputs: np.ndarray, seed: int) -> np.nd
         returned = subject.public(subject.run(data, channel))
     array = np.asarray(returned)
     return array.reshape(len(outputs), -1)
-
-
-def describe(data: Any) -> Any:
-    """Data that an audit made up, short enough to read."""
-    if isinstance(data, np.ndarray):
-        if data.size <= 12:
-            return data.tolist()
-        values, counts = np.unique(data, return_counts=True)
-        if len(values) <= 4:
-            exceptions = [
-                {"index": [int(i) for i in np.flatnonzero(data.ravel() == v)[:3]], "value": float(v)}
-                for v, c in zip(values, counts, strict=True)
-                if c <= 3
-            ]
-            return {"records": int(data.size), "value": float(values[counts.argmax()]), "except": exceptions}
-        return {"records": int(data.size), "first": [float(v) for v in data.ravel()[:4]]}
-    if data is None or isinstance(data, int | float | str | bool):
-        return data
-    return repr(data)[:200]
 
 
 def _decimal(value: Fraction) -> str:

@@ -12,9 +12,7 @@ from dpaudit.ledger.errors import InvalidRecord
 # The parameter that a mechanism cannot do without.
 PARAMETER = {"laplace": "scale", "gaussian": "sigma", "randomized-response": "epsilon"}
 
-_OPTIONAL = frozenset(
-    {"mechanism", "sensitivity", "name", "cohort", "to", "n", "grid", "epsilon", "delta", "theorem"}
-)
+_OPTIONAL = frozenset({"mechanism", "sensitivity", "name", "cohort", "to", "n", "grid", "epsilon", "delta", "theorem"})
 
 
 def flat_fields(data: dict[str, Any], line: int | None = None) -> dict[str, Any]:

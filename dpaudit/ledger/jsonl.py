@@ -38,9 +38,7 @@ def loads(data: bytes, line: int = 1) -> Any:
         return found if len(found) == len(pairs) else refuse("an object repeats a key; keep one of them")
 
     def whole(digits: str) -> int:
-        return (
-            int(digits) if len(digits) <= LONGEST_INTEGER else refuse("an integer has more than 4096 digits")
-        )
+        return int(digits) if len(digits) <= LONGEST_INTEGER else refuse("an integer has more than 4096 digits")
 
     def decimal(digits: str) -> float:
         number = float(digits)
@@ -89,9 +87,7 @@ def _read(path: str | Path) -> bytes:
 
 def _decoded(data: bytes, line: int, partial: bool = False) -> str:
     if data.startswith((b"\xff\xfe", b"\xfe\xff", b"\xef\xbb\xbf")) or b"\x00" in data:
-        raise MalformedJson(
-            line, "the encoding is not plain UTF-8 (a byte-order mark or UTF-16?); save it as UTF-8"
-        )
+        raise MalformedJson(line, "the encoding is not plain UTF-8 (a byte-order mark or UTF-16?); save it as UTF-8")
     if partial:
         return ""
     try:

@@ -147,9 +147,7 @@ def _size(value: Any, name: str) -> Fraction:
 def _mapping(value: Any, name: str, kind: type) -> dict[str, Any]:
     """A plain copy of a mapping from texts to ``kind``."""
     entries = {} if value is None else value
-    right = isinstance(entries, Mapping) and all(
-        type(k) is str and type(v) is kind for k, v in entries.items()
-    )
+    right = isinstance(entries, Mapping) and all(type(k) is str and type(v) is kind for k, v in entries.items())
     if not right or (kind is int and any(count < 0 for count in entries.values())):
         kinds = "texts" if kind is str else "counts"
         raise InvalidValue(name, type(value).__name__, f"a mapping from texts to {kinds}")

@@ -145,9 +145,7 @@ class SqliteEntries:
         if application != _APPLICATION:
             raise UnreadableLedger(self.where, "the file is not a dpaudit ledger")
         if version != FORMAT:
-            raise UnreadableLedger(
-                self.where, f"ledger format {version} is not known to this dpaudit; upgrade it"
-            )
+            raise UnreadableLedger(self.where, f"ledger format {version} is not known to this dpaudit; upgrade it")
         # Nothing but our two tables: no trigger or view of somebody else's runs here.
         found = self._connection.execute("SELECT sql FROM sqlite_master ORDER BY name").fetchall()
         if tuple(statement for (statement,) in found) != tuple(text.encode() for text in _SCHEMA):

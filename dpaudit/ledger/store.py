@@ -151,9 +151,7 @@ class Ledger:
 
     def _store(self, slot: Slot, release: Release) -> Release:
         if not matches(slot.charge, release.charge()):
-            raise InvalidValue(
-                "release", release.name, "the one that was charged: same name, ε, δ and cohort"
-            )
+            raise InvalidValue("release", release.name, "the one that was charged: same name, ε, δ and cohort")
         with self._writing():
             done = self._find(slot.key, slot.charge)
             if done is not None:
@@ -180,9 +178,7 @@ class Ledger:
         if self._book.budget is None:
             return
         if self._book.filter_name != self._filter.name:
-            raise InvalidValue(
-                "filter", self._filter.name, f"{self._book.filter_name}, as its budget was set with"
-            )
+            raise InvalidValue("filter", self._filter.name, f"{self._book.filter_name}, as its budget was set with")
         refuse_overrun(self._filter, charge, self._book.budget)
 
     @contextmanager

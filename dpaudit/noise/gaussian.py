@@ -41,9 +41,7 @@ class Gaussian:
         return isinstance(other, Gaussian) and self.grid == other.grid and same(self.sigma, other.sigma)
 
     def __hash__(self) -> int:
-        return hash(
-            (self.name, self.grid, self.sigma if isinstance(self.sigma, Fraction) else len(self.sigma))
-        )
+        return hash((self.name, self.grid, self.sigma if isinstance(self.sigma, Fraction) else len(self.sigma)))
 
     @property
     def spread(self) -> Fraction:

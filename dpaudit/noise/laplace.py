@@ -41,9 +41,7 @@ class Laplace:
         return isinstance(other, Laplace) and self.grid == other.grid and same(self.scale, other.scale)
 
     def __hash__(self) -> int:
-        return hash(
-            (self.name, self.grid, self.scale if isinstance(self.scale, Fraction) else len(self.scale))
-        )
+        return hash((self.name, self.grid, self.scale if isinstance(self.scale, Fraction) else len(self.scale)))
 
     @property
     def rate(self) -> Fraction:

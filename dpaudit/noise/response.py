@@ -41,9 +41,7 @@ class RandomizedResponse:
         return isinstance(other, RandomizedResponse) and same(self.bit_epsilon, other.bit_epsilon)
 
     def __hash__(self) -> int:
-        return hash(
-            (self.name, self.bit_epsilon if isinstance(self.bit_epsilon, Fraction) else len(self.bit_epsilon))
-        )
+        return hash((self.name, self.bit_epsilon if isinstance(self.bit_epsilon, Fraction) else len(self.bit_epsilon)))
 
     def _epsilon(self) -> Fraction:
         return single(self.bit_epsilon, "epsilon")

@@ -31,11 +31,16 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 def audit_text(verdict: Verdict) -> str:
     """The verdict first, then what it rests on."""
     mark = {Outcome.CERTIFIED: "✓", Outcome.REFUTED: "✗", Outcome.UNPROVEN: "?"}[verdict.verdict]
-    lines = [f"{mark} {verdict.subject}: {str(verdict.verdict).upper()}  (claim {verdict.claim}, observer {verdict.claim.observer})"]
+    lines = [
+        f"{mark} {verdict.subject}: {str(verdict.verdict).upper()}  (claim {verdict.claim}, observer {verdict.claim.observer})"
+    ]
     lines += wrapped("why", verdict.reason)
     if verdict.upper is not None:
         upper = verdict.upper
-        lines += wrapped("upper", f"ε ≤ {number(upper.epsilon)}: {upper.method}; sensitivity {upper.sensitivity}, path {upper.path}")
+        lines += wrapped(
+            "upper",
+            f"ε ≤ {number(upper.epsilon)}: {upper.method}; sensitivity {upper.sensitivity}, path {upper.path}",
+        )
     else:
         lines += wrapped("upper", "none proven")
     lower = verdict.lower
@@ -54,7 +59,10 @@ def audit_text(verdict: Verdict) -> str:
 def _witness(witness: Mapping[str, Any]) -> list[str]:
     lines = wrapped("witness", f"D  = {witness['data']}") + wrapped("", f"D' = {witness['neighbour']}")
     for moved in witness.get("moved", []):
-        lines += wrapped("", f"{moved['release']}: output {moved['output']:.6g}; D asks {moved['query']:.6g}, D' asks {moved['neighbour']:.6g}")
+        lines += wrapped(
+            "",
+            f"{moved['release']}: output {moved['output']:.6g}; D asks {moved['query']:.6g}, D' asks {moved['neighbour']:.6g}",
+        )
     if "event" in witness:
         other = witness.get("neighbour_probability", witness.get("other_probability"))
         lines += wrapped("", f"event: {witness['event']}; probability {witness['probability']} against {other}")
@@ -69,15 +77,28 @@ def wrapped(label: str, text: str) -> list[str]:
 
 
 def account_text(bound: Bound, name: str, budget: str | None = None) -> str:
-    lines = [f"{name}: ε ≤ {number(bound.epsilon)}, δ = {show(bound.delta)}" + (f"  (budget {budget})" if budget else "")]
+    lines = [
+        f"{name}: ε ≤ {number(bound.epsilon)}, δ = {show(bound.delta)}" + (f"  (budget {budget})" if budget else "")
+    ]
     lines += wrapped("method", bound.method)
     for observer, (epsilon, delta) in bound.per_observer.items():
         lines += wrapped(observer, f"ε ≤ {number(epsilon)}, δ = {show(delta)}")
     if bound.worst_client:
-        lines += wrapped("worst", f"client in {bound.worst_client['releases']} release(s), ε ≤ {number(Fraction(bound.worst_client['epsilon']))}")
+        lines += wrapped(
+            "worst",
+            f"client in {bound.worst_client['releases']} release(s), ε ≤ {number(Fraction(bound.worst_client['epsilon']))}",
+        )
     if bound.lines:
         rows = [
-            (line.batch, str(line.n), number(line.epsilon0), "yes" if line.in_domain else "no", number(line.epsilon), line.theorem, line.preconditions)
+            (
+                line.batch,
+                str(line.n),
+                number(line.epsilon0),
+                "yes" if line.in_domain else "no",
+                number(line.epsilon),
+                line.theorem,
+                line.preconditions,
+            )
             for line in bound.lines
         ]
         lines += ["", table(("release", "n", "ε0", "holds", "ε", "theorem", "needs"), rows)]
@@ -87,11 +108,17 @@ def account_text(bound: Bound, name: str, budget: str | None = None) -> str:
 
 def enclosure_text(enclosure: Enclosure, symbol: str, method: str, digits: int) -> str:
     width = enclosure.upper - enclosure.lower
-    lines = [f"{symbol} in [{decimal(enclosure.lower, digits)}, {decimal(enclosure.upper, digits, up=True)}]  ({method}, width {float(width):.2g})"]
+    lines = [
+        f"{symbol} in [{decimal(enclosure.lower, digits)}, {decimal(enclosure.upper, digits, up=True)}]  ({method}, width {float(width):.2g})"
+    ]
     if not enclosure.in_domain:
-        lines.append("  DPA005   the theorem does not hold there: ε0 ≤ log(n/(16 log(2/δ))) fails, so this proves nothing")
+        lines.append(
+            "  DPA005   the theorem does not hold there: ε0 ≤ log(n/(16 log(2/δ))) fails, so this proves nothing"
+        )
     if enclosure.attack is not None:
-        lines.append(f"  attack   ε ≥ {decimal(enclosure.attack, 12)} for the same randomiser, by the shuffled observer")
+        lines.append(
+            f"  attack   ε ≥ {decimal(enclosure.attack, 12)} for the same randomiser, by the shuffled observer"
+        )
     return "\n".join(lines)
 
 
@@ -110,21 +137,34 @@ def run_text(document: Mapping[str, Any], notes: Mapping[str, str]) -> str:
     ]
     lines += wrapped("door", document["door"])
     if document.get("spent"):
-        lines += wrapped("spent", f"ε = {document['spent']['epsilon']}, δ = {document['spent']['delta']} for the worst client")
+        lines += wrapped(
+            "spent",
+            f"ε = {document['spent']['epsilon']}, δ = {document['spent']['delta']} for the worst client",
+        )
     for finding in document.get("findings", []):
         lines += wrapped(finding["rule"], finding["message"])
     lines += [line for key, value in notes.items() if key != "witness trials" for line in wrapped(key[:8], value)]
     return "\n".join(lines)
 
 
+def _claim(claim: Mapping[str, str]) -> str:
+    return f"ε={claim['epsilon']}" + (f", δ={claim['delta']}" if claim["delta"] != "0" else "")
+
+
 def demo_text(rows: Sequence[Mapping[str, Any]], title: str) -> str:
     header = ("model", "calibration", "claimed", "proven ≤", "attacked ≥", "verdict", "mean regret")
     body = [
         (
-            row["model"], row["calibration"], row["claim"], "none" if row["upper"] is None else number(Fraction(row["upper"])),
+            row["model"], row["calibration"], _claim(row["claim"]), "none" if row["upper"] is None else number(Fraction(row["upper"])),
             f"{row['lower']:.4g}", row["verdict"], f"{row['regret']:.0f}",
         )
         for row in rows
     ]  # fmt: skip
-    why = [line for row in rows for line in textwrap.wrap(f"{row['model']}, {row['calibration']}: {row['why']}", WIDTH, subsequent_indent="    ")]
+    why = [
+        line
+        for row in rows
+        for line in textwrap.wrap(
+            f"{row['model']}, {row['calibration']}: {row['why']}", WIDTH, subsequent_indent="    "
+        )
+    ]
     return "\n".join([title, "", table(header, body), "", *why])

@@ -57,9 +57,7 @@ def degenerate_sets():
         "opposite": np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 0.5], [0.0, -0.5]]),
         "hexagon": np.stack([np.cos(angles), np.sin(angles)], axis=1),
         "plane in six dimensions": rng.standard_normal((50, 2)) @ rng.standard_normal((2, 6)),
-        "a crowd and one stranger": np.vstack(
-            [np.tile([1.0, 0.0, 0.0], (500, 1)), [[0, 1e-3, 0], [0, 0, 1e-4]]]
-        ),
+        "a crowd and one stranger": np.vstack([np.tile([1.0, 0.0, 0.0], (500, 1)), [[0, 1e-3, 0], [0, 0, 1e-4]]]),
         "very thin": rng.standard_normal((100, 3)) * [1, 1e-2, 1e-4],
         "long tail": rng.standard_normal((400, 6)) * np.exp(2 * rng.standard_normal((400, 1))),
     }
@@ -85,9 +83,7 @@ def test_random_sets_meet_the_target_within_the_support_bound(count, dim, kind):
 
 @settings(max_examples=60, deadline=None)
 @given(
-    st.lists(st.tuples(*[st.integers(-3, 3)] * 3), min_size=1, max_size=12).filter(
-        lambda rows: any(map(any, rows))
-    ),
+    st.lists(st.tuples(*[st.integers(-3, 3)] * 3), min_size=1, max_size=12).filter(lambda rows: any(map(any, rows))),
     st.sampled_from(KINDS),
     st.sampled_from([2.0, 1.3]),
 )
@@ -123,9 +119,7 @@ def test_leverage_agrees_with_the_pseudo_inverse_for_arbitrary_weights():
         actions = sphere(rng, 25, inner) @ np.linalg.qr(rng.standard_normal((dim, inner)))[0].T
         support = rng.choice(25, size=8, replace=False)
         weights = rng.dirichlet(np.ones(8))
-        assert leverage(actions, support, weights) == pytest.approx(
-            dense_leverage(actions, support, weights), rel=1e-8
-        )
+        assert leverage(actions, support, weights) == pytest.approx(dense_leverage(actions, support, weights), rel=1e-8)
 
 
 def test_leverage_is_infinite_when_the_support_does_not_span_the_actions():
@@ -272,9 +266,7 @@ def test_malformed_actions_are_refused_in_one_line(actions, said):
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    "wrong", [{"target": 1.0}, {"target": math.nan}, {"floor": -0.1}, {"kind": "uniform"}]
-)
+@pytest.mark.parametrize("wrong", [{"target": 1.0}, {"target": math.nan}, {"floor": -0.1}, {"kind": "uniform"}])
 def test_parameters_out_of_range_are_refused(wrong):
     with pytest.raises(InvalidValue, match=next(iter(wrong))):
         core_set(np.eye(2), **wrong)

@@ -45,9 +45,7 @@ def small_sensitivity(rewards: Any, channel: Any) -> Any:
 def two_halves(rewards: Any, channel: Any) -> Any:
     """Two disjoint cohorts at ε = 1 each: together ε = 1, not 2."""
     first = channel.release("first", rewards[:50].sum(), dp.Laplace(scale=2), sensitivity=2, cohort=range(50))
-    rest = channel.release(
-        "rest", rewards[50:].sum(), dp.Laplace(scale=2), sensitivity=2, cohort=range(50, 100)
-    )
+    rest = channel.release("rest", rewards[50:].sum(), dp.Laplace(scale=2), sensitivity=2, cohort=range(50, 100))
     return first + rest
 
 
@@ -84,6 +82,14 @@ def adaptive(rewards: Any, channel: Any) -> Any:
     """The second scale depends on the first output; its worst path costs 1, but only some are observed."""
     first = channel.release("first", rewards.sum(), dp.Laplace(scale=4), sensitivity=2)
     return channel.release("second", rewards.sum(), dp.Laplace(scale=4 if first > 0 else 8), sensitivity=2)
+
+
+@dp.subject(claim=dp.Claim(epsilon="1"), neighbours=rewards_100)
+def overspends(rewards: Any, channel: Any) -> Any:
+    """The same with a path, taken one time in four, that costs 1.5."""
+    first = channel.release("first", rewards.sum(), dp.Laplace(scale=4), sensitivity=2)
+    gap = first - 4 * round(float(first) / 4)
+    return channel.release("second", rewards.sum(), dp.Laplace(scale=2 if gap > 1 else 4), sensitivity=2)
 
 
 @dp.subject(claim=dp.Claim(epsilon="1"), neighbours=rewards_100)

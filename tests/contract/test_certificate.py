@@ -73,9 +73,7 @@ def test_the_private_key_is_for_its_owner_only(workspace: Path, keygen: Callable
     assert (workspace / keys.private).stat().st_mode & 0o077 == 0
 
 
-def test_keygen_does_not_overwrite_a_key(
-    workspace: Path, keygen: Callable[[str], Keys], dpaudit_cli: Cli
-) -> None:
+def test_keygen_does_not_overwrite_a_key(workspace: Path, keygen: Callable[[str], Keys], dpaudit_cli: Cli) -> None:
     keys = keygen("auditor")
     held = (workspace / keys.private).read_bytes()
     assert dpaudit_cli("keygen", "-o", "auditor").returncode == 2
@@ -111,9 +109,7 @@ def test_an_unreadable_certificate_or_key_exits_2(workspace: Path, certified: Ke
     assert dpaudit_cli("verify", "missing.json", "--key", certified.public).returncode == 2
 
 
-@pytest.mark.parametrize(
-    ("example", "codes"), [("black_box", {3}), ("adaptive", {3}), ("half_noise", {1, 3})]
-)
+@pytest.mark.parametrize(("example", "codes"), [("black_box", {3}), ("adaptive", {3}), ("half_noise", {1, 3})])
 def test_what_is_not_certified_gets_no_certificate(
     example: str, codes: set[int], workspace: Path, keygen: Callable[[str], Keys], dpaudit_cli: Cli
 ) -> None:

@@ -59,9 +59,7 @@ def test_json_of_a_command_follows_its_schema(
 
 
 @pytest.mark.parametrize(("schema", "arguments"), COMMANDS)
-def test_text_is_the_default_and_exits_alike(
-    schema: str, arguments: tuple[str, ...], shared_cli: Cli
-) -> None:
+def test_text_is_the_default_and_exits_alike(schema: str, arguments: tuple[str, ...], shared_cli: Cli) -> None:
     plain, text = shared_cli(*arguments), shared_cli(*arguments, "--format", "text")
     assert plain.returncode == text.returncode == shared_cli(*arguments, "--format", "json").returncode
     assert text.stdout.strip()

@@ -116,9 +116,7 @@ def test_scale_and_sensitivity_may_differ_between_trials() -> None:
     """Trial 0 at scale 1/100, trial 1 at 100: their mean sizes over 1,000 coordinates cannot be confused."""
     scales = np.array([0.01, 100.0])
     with dp.simulate(seed=4, trials=2) as channel:
-        noise = channel.release(
-            "sums", np.zeros((2, 1000)), dp.Laplace(scale=scales), sensitivity=np.array([1.0, 2.0])
-        )
+        noise = channel.release("sums", np.zeros((2, 1000)), dp.Laplace(scale=scales), sensitivity=np.array([1.0, 2.0]))
     sizes = np.mean(np.abs(noise), axis=1)
     assert np.all(np.abs(sizes / scales - 1) < 0.2)  # 6 standard errors
 

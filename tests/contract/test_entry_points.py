@@ -94,9 +94,7 @@ def test_a_factory_makes_a_subject_that_audit_takes() -> None:
     assert dp.audit(make(**options, calibration="printed"), samples=500, seed=1).verdict == "refuted"
 
 
-def test_somebody_elses_algorithm_is_audited_by_its_name(
-    tmp_path: Path, dpaudit_cli: Cli, parse: Parse
-) -> None:
+def test_somebody_elses_algorithm_is_audited_by_its_name(tmp_path: Path, dpaudit_cli: Cli, parse: Parse) -> None:
     env = install(tmp_path, "outsiders", FACTORY, "[dpaudit.algorithms]\noutside = outsiders:make\n")
     audit = ("audit", "outside", "--epsilon", "1/2", "--horizon", "50", *QUICK, "--format", "json")
     done = dpaudit_cli(*audit, env=env)
@@ -113,10 +111,7 @@ def test_a_target_may_be_a_file_a_module_or_a_folder_away(workspace: Path, dpaud
     assert dpaudit_cli("audit", "examples:noisy_sum", *QUICK, env=env).returncode == 0
     assert dpaudit_cli("audit", "examples:half_noise", *QUICK, env=env).returncode == 1
     assert (
-        dpaudit_cli(
-            "audit", workspace / "examples.py:noisy_sum", *QUICK, cwd=workspace / "elsewhere"
-        ).returncode
-        == 0
+        dpaudit_cli("audit", workspace / "examples.py:noisy_sum", *QUICK, cwd=workspace / "elsewhere").returncode == 0
     )
     assert dpaudit_cli("audit", "no_such_module:noisy_sum", *QUICK).returncode == 2
 

@@ -80,9 +80,7 @@ def test_what_cannot_be_checked_fails_closed_and_names_its_budget(configuration:
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize(
-    "configuration", ["", '[project]\nname = "service"\nversion = "1"\n', "[tool.dpaudit]\n"]
-)
+@pytest.mark.parametrize("configuration", ["", '[project]\nname = "service"\nversion = "1"\n', "[tool.dpaudit]\n"])
 def test_nothing_configured_is_nothing_to_check(configuration: str, gate: Cli) -> None:
     assert gate(configuration).returncode == 5
 

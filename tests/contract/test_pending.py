@@ -33,9 +33,7 @@ def outcome(folder: Path, pending: str) -> tuple[int, str]:
 
 
 def test_a_listed_test_that_fails_is_expected(tmp_path: Path) -> None:
-    code, said = outcome(
-        tmp_path, "# later\ntests/contract/test_sample.py::test_missing  issue 7: the gate\n"
-    )
+    code, said = outcome(tmp_path, "# later\ntests/contract/test_sample.py::test_missing  issue 7: the gate\n")
     assert code == 0
     assert "1 passed, 1 xfailed" in said
 

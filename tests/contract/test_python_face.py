@@ -84,9 +84,7 @@ def test_audit_takes_its_options_by_keyword_only() -> None:
         assert parameters[name].default == default
 
 
-@pytest.mark.parametrize(
-    "heavy", ["numpy", "scipy", "mpmath", "flint", "hypothesis", "algorithms", "proofs_checks"]
-)
+@pytest.mark.parametrize("heavy", ["numpy", "scipy", "mpmath", "flint", "hypothesis", "algorithms", "proofs_checks"])
 def test_importing_dpaudit_is_lazy(heavy: str) -> None:
     code = f"import sys, dpaudit; sys.exit({heavy!r} in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], timeout=60, check=False).returncode == 0
@@ -301,9 +299,7 @@ def test_amplify_refuses_bad_input(wrong: dict[str, Any]) -> None:
         dp.amplify(**{"epsilon0": "1", "n": 1000, "delta": "1e-6", **wrong})
 
 
-@pytest.mark.parametrize(
-    "wrong", [{"epsilon": "-1"}, {"n": 0}, {"delta": "0"}, {"digits": 0}, {"method": ""}], ids=str
-)
+@pytest.mark.parametrize("wrong", [{"epsilon": "-1"}, {"n": 0}, {"delta": "0"}, {"digits": 0}, {"method": ""}], ids=str)
 def test_invert_refuses_bad_input(wrong: dict[str, Any]) -> None:
     with pytest.raises(dp.DpauditError):
         dp.invert(**{"epsilon": "1", "n": 1000, "delta": "1e-6", **wrong})

@@ -160,9 +160,7 @@ REQUIRED = [(name, field) for name, document in DOCUMENTS.items() for field in d
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
-def test_schema_is_valid_and_accepts_the_document_of_the_design(
-    name: str, validate: Callable[..., None]
-) -> None:
+def test_schema_is_valid_and_accepts_the_document_of_the_design(name: str, validate: Callable[..., None]) -> None:
     validate(DOCUMENTS[name], name)
 
 
@@ -180,9 +178,7 @@ def test_schema_rejects_a_wrong_value(
 
 
 @pytest.mark.parametrize(("name", "field"), REQUIRED)
-def test_schema_requires_every_field_of_the_design(
-    name: str, field: str, validate: Callable[..., None]
-) -> None:
+def test_schema_requires_every_field_of_the_design(name: str, field: str, validate: Callable[..., None]) -> None:
     document = {key: value for key, value in DOCUMENTS[name].items() if key != field}
     with pytest.raises(jsonschema.ValidationError, match="required"):
         validate(document, name)
@@ -192,9 +188,7 @@ def test_schema_requires_every_field_of_the_design(
     ("name", "listed"),
     [("account", "releases"), ("claims", "claims"), ("check", "budgets"), ("demo", "rows")],
 )
-def test_schema_requires_every_field_of_a_listed_entry(
-    name: str, listed: str, validate: Callable[..., None]
-) -> None:
+def test_schema_requires_every_field_of_a_listed_entry(name: str, listed: str, validate: Callable[..., None]) -> None:
     entry = DOCUMENTS[name][listed][0]
     for field in entry:
         shortened = {key: value for key, value in entry.items() if key != field}
@@ -202,9 +196,7 @@ def test_schema_requires_every_field_of_a_listed_entry(
             validate({**DOCUMENTS[name], listed: [shortened]}, name)
 
 
-@pytest.mark.parametrize(
-    "upper", [None, {"sensitivity": "tested"}, {"sensitivity": "declared"}, {"path": "observed"}]
-)
+@pytest.mark.parametrize("upper", [None, {"sensitivity": "tested"}, {"sensitivity": "declared"}, {"path": "observed"}])
 def test_schema_accepts_certified_only_with_a_proof(
     upper: dict[str, str] | None, validate: Callable[..., None]
 ) -> None:

@@ -66,9 +66,7 @@ def test_a_declared_sensitivity_that_is_too_small_is_dpa003_and_recomputes_the_b
 
 
 @pytest.mark.parametrize("name", ["branches", "returns_raw", "own_randomness"])
-def test_data_or_randomness_beside_the_door_is_dpa002_and_removes_the_bound(
-    examples: ModuleType, name: str
-) -> None:
+def test_data_or_randomness_beside_the_door_is_dpa002_and_removes_the_bound(examples: ModuleType, name: str) -> None:
     verdict = judge(getattr(examples, name))
     assert "DPA002" in rules(verdict)
     assert verdict.upper is None
@@ -86,9 +84,16 @@ def test_public_randomness_of_the_channel_is_no_finding(examples: ModuleType) ->
     assert verdict.verdict != "refuted"
 
 
-def test_a_path_that_was_only_observed_is_unproven(examples: ModuleType) -> None:
+def test_an_adaptive_path_is_certified_by_the_budget_at_the_door_alone(examples: ModuleType) -> None:
     verdict = judge(examples.adaptive)
-    assert verdict.verdict == "unproven"
+    assert verdict.verdict == "certified"
+    assert verdict.upper.path == "enforced"
+    assert verdict.upper.epsilon == 1
+
+
+def test_an_adaptive_path_that_some_runs_overspend_is_never_certified(examples: ModuleType) -> None:
+    verdict = judge(examples.overspends)
+    assert verdict.verdict != "certified"
     assert verdict.upper is None or verdict.upper.path == "observed"
 
 
@@ -175,7 +180,5 @@ def test_neighbours_may_be_a_hypothesis_strategy_of_pairs() -> None:
 
 
 def test_a_larger_claim_is_never_judged_worse(examples: ModuleType) -> None:
-    verdicts = [
-        str(judge(examples.half_noise, epsilon=epsilon).verdict) for epsilon in ("1/2", "1", "2", "4")
-    ]
+    verdicts = [str(judge(examples.half_noise, epsilon=epsilon).verdict) for epsilon in ("1/2", "1", "2", "4")]
     assert verdicts == ["refuted", "refuted", "certified", "certified"]

@@ -31,9 +31,7 @@ charges = st.builds(
 
 def brute_force(done: list[Charge], record: Any) -> Spend:
     mine = [charge for charge in done if record in charge.cohort]
-    return sum((c.epsilon or Fraction(0) for c in mine), Fraction(0)), sum(
-        (c.delta for c in mine), Fraction(0)
-    )
+    return sum((c.epsilon or Fraction(0) for c in mine), Fraction(0)), sum((c.delta for c in mine), Fraction(0))
 
 
 def worst_of(done: list[Charge], cohort: Cohort) -> Spend:
@@ -90,9 +88,7 @@ def test_disjoint_cohorts_compose_in_parallel_which_a_global_sum_refuses() -> No
         refuse_overrun(spends, charge, budget)
         spends.add(charge)
     assert spends.worst() == (1, 0)
-    assert not budget.allows(
-        (sum((c.epsilon or Fraction(0) for c in batches), Fraction(0)), Fraction(0))
-    )  # the twin
+    assert not budget.allows((sum((c.epsilon or Fraction(0) for c in batches), Fraction(0)), Fraction(0)))  # the twin
 
 
 def test_one_shared_record_is_enough_to_refuse_which_a_plain_maximum_would_allow() -> None:
@@ -131,16 +127,12 @@ def test_adjacent_equal_charges_are_kept_as_one_piece() -> None:
     assert len(spends._starts) == 2
 
 
-@pytest.mark.parametrize(
-    "given_as", [Budget("1/2", "1e-6"), Claim("1/2", "1e-6"), ("0.5", "1e-6"), (0.5, 1e-6)]
-)
+@pytest.mark.parametrize("given_as", [Budget("1/2", "1e-6"), Claim("1/2", "1e-6"), ("0.5", "1e-6"), (0.5, 1e-6)])
 def test_a_budget_is_read_exactly_from_what_callers_hold(given_as: Any) -> None:
     assert Budget.of(given_as) == Budget(Fraction(1, 2), Fraction(1, 10**6))
 
 
-@pytest.mark.parametrize(
-    "wrong", ["-1", "nan", float("inf"), True, ("1", "1"), ("1", "-1e-9"), ("1", "0", "0"), "x"]
-)
+@pytest.mark.parametrize("wrong", ["-1", "nan", float("inf"), True, ("1", "1"), ("1", "-1e-9"), ("1", "0", "0"), "x"])
 def test_a_meaningless_budget_is_refused(wrong: Any) -> None:
     with pytest.raises(InvalidValue):
         Budget.of(wrong)

@@ -55,9 +55,7 @@ def test_one_set_has_one_form_and_json_reads_back(records: set[Any]) -> None:
         ([], ()),
     ],
 )
-def test_every_form_of_integers_becomes_sorted_disjoint_intervals(
-    given_as: object, intervals: object
-) -> None:
+def test_every_form_of_integers_becomes_sorted_disjoint_intervals(given_as: object, intervals: object) -> None:
     assert Cohort.of(given_as).intervals == intervals
 
 

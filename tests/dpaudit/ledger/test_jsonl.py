@@ -99,10 +99,7 @@ def test_a_file_beyond_the_limit_is_refused(tmp_path: Path, monkeypatch: pytest.
 
 
 @settings(max_examples=300, deadline=None)
-@given(
-    data=st.binary(max_size=60)
-    | st.text(alphabet='{}[]",:\\u0123eE.-+ntfNaI \n', max_size=60).map(str.encode)
-)
+@given(data=st.binary(max_size=60) | st.text(alphabet='{}[]",:\\u0123eE.-+ntfNaI \n', max_size=60).map(str.encode))
 def test_any_bytes_give_a_value_or_a_typed_error(data: bytes) -> None:
     try:
         value = loads(data)
@@ -112,9 +109,7 @@ def test_any_bytes_give_a_value_or_a_typed_error(data: bytes) -> None:
 
 
 @settings(max_examples=200, deadline=None)
-@given(
-    data=st.binary(max_size=200) | st.lists(values, max_size=3).map(lambda v: b"\n".join(map(canonical, v)))
-)
+@given(data=st.binary(max_size=200) | st.lists(values, max_size=3).map(lambda v: b"\n".join(map(canonical, v))))
 def test_a_random_file_of_releases_is_refused_with_a_typed_error(
     data: bytes, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

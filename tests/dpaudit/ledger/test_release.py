@@ -118,9 +118,7 @@ def test_stored_values_cannot_be_changed_through_the_callers_array() -> None:
 
 
 def test_with_values_keeps_all_else() -> None:
-    release = Release(
-        "sum", "laplace", Fraction(1), {"scale": "2"}, epsilon=Fraction(1, 2), cohort=Cohort.of(3)
-    )
+    release = Release("sum", "laplace", Fraction(1), {"scale": "2"}, epsilon=Fraction(1, 2), cohort=Cohort.of(3))
     drawn = release.with_values(5)
     assert drawn.to_json() == {**release.to_json(), "values": 5}
 

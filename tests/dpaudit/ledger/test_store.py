@@ -41,9 +41,7 @@ def make(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Make]:
     def build(**settings: Any) -> Ledger:
         settings = {"kind": "deployment", **settings}
         path = tmp_path / f"{len(opened)}.ledger"
-        opened.append(
-            MemoryLedger(**settings) if request.param == "memory" else open_ledger(path, **settings)
-        )
+        opened.append(MemoryLedger(**settings) if request.param == "memory" else open_ledger(path, **settings))
         return opened[-1]
 
     yield build
@@ -51,13 +49,9 @@ def make(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Make]:
         ledger.close()
 
 
-def a_release(
-    name: str = "sum", epsilon: str | None = "1", cohort: object = None, values: Any = 5
-) -> Release:
+def a_release(name: str = "sum", epsilon: str | None = "1", cohort: object = None, values: Any = 5) -> Release:
     cost = None if epsilon is None else Fraction(epsilon)
-    return Release(
-        name, "laplace", Fraction(2), {"scale": "2"}, epsilon=cost, cohort=Cohort.of(cohort), values=values
-    )
+    return Release(name, "laplace", Fraction(2), {"scale": "2"}, epsilon=cost, cohort=Cohort.of(cohort), values=values)
 
 
 def test_what_is_stored_comes_back_in_order(make: Make) -> None:
@@ -268,8 +262,7 @@ def test_the_settings_of_the_file_are_those_that_survive_a_crash(tmp_path: Path)
     with open_ledger(tmp_path / "a.ledger") as ledger:
         connection = ledger._entries._connection  # type: ignore[attr-defined]
         settings = {
-            name: connection.execute(f"PRAGMA {name}").fetchone()[0]
-            for name in ("journal_mode", "synchronous")
+            name: connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("journal_mode", "synchronous")
         }
     assert settings == {"journal_mode": b"wal", "synchronous": 2}
 
@@ -375,9 +368,7 @@ def test_files_that_are_no_ledger_are_refused_and_left_alone(tmp_path: Path) -> 
         ("UPDATE entries SET entry = CAST(x'ff' AS TEXT) WHERE place = 1", TamperedLedger),
     ],
 )
-def test_a_changed_file_is_reported_on_opening(
-    tmp_path: Path, statement: str, error: type[DpauditError]
-) -> None:
+def test_a_changed_file_is_reported_on_opening(tmp_path: Path, statement: str, error: type[DpauditError]) -> None:
     path = tmp_path / "a.ledger"
     with open_ledger(path) as ledger:
         for value in ("5", "7", "9"):

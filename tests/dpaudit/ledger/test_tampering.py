@@ -75,9 +75,7 @@ def plain_rows(path: Path) -> list[tuple[Any, Any]] | None:
         connection.close()
 
 
-def test_a_flipped_byte_of_the_file_leaves_all_entries_equal_or_is_reported(
-    path: Path, tmp_path: Path
-) -> None:
+def test_a_flipped_byte_of_the_file_leaves_all_entries_equal_or_is_reported(path: Path, tmp_path: Path) -> None:
     """700 seeded flips: header, bytes in use, slack. A reader without hashes is fooled by some of them."""
     original, entries, rows = path.read_bytes(), entries_of(path), plain_rows(path)
     chooser = random.Random(7)
@@ -197,9 +195,7 @@ def test_a_changed_or_foreign_checkpoint_is_refused(path: Path, field: str) -> N
         verify_checkpoint({**mark, field: None})
 
 
-@pytest.mark.parametrize(
-    "wrong", [{}, {"schema": "other"}, {"key": "zz"}, {"signature": "00zz"}, {"key": "00"}]
-)
+@pytest.mark.parametrize("wrong", [{}, {"schema": "other"}, {"key": "zz"}, {"signature": "00zz"}, {"key": "00"}])
 def test_what_is_no_checkpoint_is_bad_input(wrong: dict[str, Any]) -> None:
     mark = checkpoint(MemoryLedger(), KEY)
     with pytest.raises(InvalidValue, match="checkpoint"):

@@ -39,10 +39,7 @@ def two_sample() -> Callable[[NDArray[np.int64], NDArray[np.int64], Sequence[int
     """The p-value of "both samples follow one law", by the chi-square test of homogeneity."""
 
     def p_value(one: NDArray[np.int64], other: NDArray[np.int64], edges: Sequence[int]) -> float:
-        counts = [
-            np.bincount(np.searchsorted(edges, x, side="right"), minlength=len(edges) + 1)
-            for x in (one, other)
-        ]
+        counts = [np.bincount(np.searchsorted(edges, x, side="right"), minlength=len(edges) + 1) for x in (one, other)]
         return float(stats.chi2_contingency(np.array(counts)).pvalue)
 
     return p_value

@@ -22,11 +22,7 @@ def test_the_ends_lie_on_both_sides_and_close(x: Fraction, digits: int) -> None:
     lower, upper = enclose(lambda: ball(-x).exp(), digits)
     with mpmath.workdps(400):
         true = mpmath.exp(-mpmath.mpf(x.numerator) / x.denominator)
-        assert (
-            mpmath.mpf(lower.numerator) / lower.denominator
-            < true
-            < mpmath.mpf(upper.numerator) / upper.denominator
-        )
+        assert mpmath.mpf(lower.numerator) / lower.denominator < true < mpmath.mpf(upper.numerator) / upper.denominator
     assert upper - lower <= upper / 10**digits
 
 

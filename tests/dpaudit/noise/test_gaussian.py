@@ -128,9 +128,7 @@ def test_tails_enclose_the_sums(s: str) -> None:
             assert upper - lower <= upper * mpmath.mpf(10) ** -5
 
 
-@pytest.mark.parametrize(
-    ("s", "k"), [("0.3", 1), ("1", 1), ("2.5", 2), ("2.5", 5), ("300", 50), ("300", 301)]
-)
+@pytest.mark.parametrize(("s", "k"), [("0.3", 1), ("1", 1), ("2.5", 2), ("2.5", 5), ("300", 50), ("300", 301)])
 @pytest.mark.parametrize("epsilon", ["0", "0.1", "1", "3"])
 def test_delta_is_the_hockey_stick_rounded_up(s: str, k: int, epsilon: str) -> None:
     noise = Gaussian(s, grid=1)

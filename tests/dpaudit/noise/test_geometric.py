@@ -51,9 +51,7 @@ def crowded_tail(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_what_lies_above_the_digits_follows_the_law(fit, crowded_tail) -> None:
     # 40,000 draws, about every second one with a tail: the true scale fails for one seed in 1,000
     draws = add_two_sided(ZEROS[:40_000], Fraction(1, 4), ReplaySource(21))
-    p_values = {
-        f: fit(draws, Laplace(4 * Fraction(f), grid=1), range(-18, 19, 4)) for f in ("0.95", "1", "1.05")
-    }
+    p_values = {f: fit(draws, Laplace(4 * Fraction(f), grid=1), range(-18, 19, 4)) for f in ("0.95", "1", "1.05")}
     assert p_values["1"] > 1e-3
     assert max(p_values["0.95"], p_values["1.05"]) < 1e-9
 

@@ -20,11 +20,7 @@ BITS = np.arange(400_000) % 2
 def test_bits_are_kept_with_the_stated_probability(kind: str) -> None:
     # 400,000 bits: one seed in 1,000 fails; 5 % off ε is 13 standard deviations away
     noise = RandomizedResponse(1)
-    seen = (
-        noise.draw(BITS, ReplaySource(61))
-        if kind == "live"
-        else noise.simulate(BITS, np.random.default_rng(61))
-    )
+    seen = noise.draw(BITS, ReplaySource(61)) if kind == "live" else noise.simulate(BITS, np.random.default_rng(61))
     assert set(np.unique(seen)) == {0, 1}
     for bit in (0, 1):
         kept = int((seen[bit == BITS] == bit).sum())
@@ -94,10 +90,7 @@ def test_delta_is_the_sum_over_all_outputs_rounded_up(k: int, epsilon: str) -> N
         brute = mpmath.mpf(0)
         for output in product([0, 1], repeat=k):
             ones = sum(output)
-            loss = (
-                p**ones * (1 - p) ** (k - ones)
-                - mpmath.exp(mpmath.mpf(epsilon)) * p ** (k - ones) * (1 - p) ** ones
-            )
+            loss = p**ones * (1 - p) ** (k - ones) - mpmath.exp(mpmath.mpf(epsilon)) * p ** (k - ones) * (1 - p) ** ones
             brute += max(loss, 0)
         delta = noise.delta(Fraction(epsilon), k)
         bound = mpmath.mpf(delta.numerator) / delta.denominator

@@ -44,9 +44,7 @@ def test_sums_follow_the_convolved_law_and_no_other(noise: Noise, count: int, re
 
 
 @pytest.mark.parametrize("count", [1, 5])
-def test_summing_low_digits_apart_does_not_change_the_law(
-    monkeypatch: pytest.MonkeyPatch, count: int
-) -> None:
+def test_summing_low_digits_apart_does_not_change_the_law(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
     monkeypatch.setattr(simulation, "_LARGEST_MEAN", 1.0)  # takes three to five digits apart
     noise = Laplace(4, grid=1)
     sums = noise.simulate_sums(ZEROS, count, np.random.default_rng(42))

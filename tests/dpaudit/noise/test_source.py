@@ -55,9 +55,7 @@ def test_a_child_can_draw_although_a_thread_of_the_parent_was_drawing() -> None:
 
 @pytest.mark.parametrize("make", SOURCES)
 @pytest.mark.parametrize("duplicate", [pickle.dumps, copy.copy, copy.deepcopy])
-def test_sources_are_never_copied_or_pickled(
-    make: Callable[[], Source], duplicate: Callable[[object], object]
-) -> None:
+def test_sources_are_never_copied_or_pickled(make: Callable[[], Source], duplicate: Callable[[object], object]) -> None:
     with pytest.raises(DpauditError, match="cannot be copied or pickled"):
         duplicate(make())
 
@@ -95,9 +93,7 @@ def test_requests_of_every_size_continue_one_stream_without_overlap() -> None:
 
 def test_threads_sharing_a_source_never_see_the_same_word() -> None:
     source, drawn = SecureSource(), list[np.ndarray]()
-    threads = [
-        threading.Thread(target=lambda: drawn.extend(source.words(3) for _ in range(2000))) for _ in range(4)
-    ]
+    threads = [threading.Thread(target=lambda: drawn.extend(source.words(3) for _ in range(2000))) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:

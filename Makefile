@@ -1,0 +1,55 @@
+# Every target sets up what it needs in .venv and may be run again at any time.
+PYTHON ?= python3.11
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+
+.PHONY: demo test check format bench soak wheel-test lock clean
+
+$(VENV)/.core: pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || python3 -m venv $(VENV)
+	$(INSTALL) --editable .
+	touch $@
+
+$(VENV)/.full: $(VENV)/.core
+	$(INSTALL) torch==2.13.0
+	$(INSTALL) --editable ".[peers,test,dev]"
+	touch $@
+
+demo: $(VENV)/.core
+	$(BIN)/dpaudit demo
+
+test: $(VENV)/.full wheel-test
+	$(BIN)/python -m pytest
+
+check: $(VENV)/.full
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/.full
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(VENV)/.full
+	$(BIN)/python -m benchmarks
+
+# The wheel alone, in an environment of its own, from an empty folder.
+wheel-test: $(VENV)/.full
+	rm -rf dist $(VENV)-wheel
+	$(BIN)/python -m build --wheel --outdir dist . >/dev/null
+	$(BIN)/python -m venv $(VENV)-wheel
+	$(VENV)-wheel/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt dist/*.whl
+	cd "$$(mktemp -d)" && $(CURDIR)/$(VENV)-wheel/bin/dpaudit demo --format json --output demo.json && test -s demo.json
+
+# Renew constraints.txt from the newest versions that fit together.
+lock:
+	rm -rf $(VENV)-lock && python3 -m venv $(VENV)-lock
+	$(VENV)-lock/bin/python -m pip install --quiet torch==2.13.0
+	$(VENV)-lock/bin/python -m pip install --quiet --editable ".[peers,test,dev]"
+	$(VENV)-lock/bin/python -m pip freeze --exclude-editable | sed 's/+cpu$$//' | grep -v '^#\|@ file' > constraints.txt
+	rm -rf $(VENV)-lock
+
+clean:
+	rm -rf $(VENV) $(VENV)-wheel $(VENV)-lock dist build
