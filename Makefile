@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test check format bench soak wheel-test lock clean
+.PHONY: demo test check format bench soak wheel-test readme lock clean
 
 $(VENV)/.core: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || python3 -m venv $(VENV)
@@ -44,6 +44,10 @@ wheel-test: $(VENV)/.full
 	cd "$$(mktemp -d)" && $(CURDIR)/$(VENV)-wheel/bin/dpaudit demo --format json --output demo.json && test -s demo.json
 
 # Renew constraints.txt from the newest versions that fit together.
+# Show in README.md what the commands print now.
+readme: $(VENV)/.full
+	$(BIN)/python tests/test_readme.py
+
 lock:
 	rm -rf $(VENV)-lock && python3 -m venv $(VENV)-lock
 	$(VENV)-lock/bin/python -m pip install --quiet torch==2.13.0

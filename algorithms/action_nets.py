@@ -44,9 +44,7 @@ def validate(actions: npt.ArrayLike) -> str:
     try:
         array = np.asarray(actions, dtype=np.float64)
     except (TypeError, ValueError):
-        raise InvalidValue(
-            "actions", type(actions).__name__, "numbers in an array of shape (actions, dimension)"
-        ) from None
+        raise InvalidValue("actions", type(actions).__name__, "numbers in an array of shape (actions, dimension)") from None
     if array.ndim != 2 or 0 in array.shape:
         raise InvalidValue("actions", array.shape, "a non-empty array of shape (actions, dimension)")
     if not np.isfinite(array).all():
@@ -63,17 +61,13 @@ def validate(actions: npt.ArrayLike) -> str:
     return f"the actions span {rank} of {dim} dimensions; the algorithms work in that span"
 
 
-def finest_net(
-    horizon: int, limit: int, count: Callable[[float], int], build: Callable[[float], tuple[Floats, float]]
-) -> Net:
+def finest_net(horizon: int, limit: int, count: Callable[[float], int], build: Callable[[float], tuple[Floats, float]]) -> Net:
     """The net of ζ = 1/horizon, or the finest of at most ``limit`` points (to 0.1 % of ζ), with a notice."""
     horizon, limit = whole(horizon, "horizon"), whole(limit, "limit")
     wanted = zeta = 1 / horizon / _UP**2
     if count(wanted) > limit:
         if count(1.0) > limit:
-            raise DpauditError(
-                f"even a net of ζ = 1 has more than {limit} points: raise the limit or give a Finite set"
-            )
+            raise DpauditError(f"even a net of ζ = 1 has more than {limit} points: raise the limit or give a Finite set")
         low, zeta = wanted, 1.0
         while zeta > 1.001 * low:
             middle = math.sqrt(low * zeta)

@@ -52,9 +52,7 @@ class BatchRecords:
         return self._tags
 
     def _assignment(self, ordered: np.ndarray) -> np.ndarray:
-        if (
-            self._shuffler is None or self.pulls.state is not None
-        ):  # trials hide the exception instead: see _hidden_slot
+        if self._shuffler is None or self.pulls.state is not None:  # trials hide the exception instead: see _hidden_slot
             return ordered
         assigned: np.ndarray = ordered[self._shuffler.permutation(len(ordered))]
         return assigned

@@ -151,9 +151,7 @@ def _solve(stack: Floats, target: float, floor: float, kind: Kind) -> tuple[Floa
             return weights, frame, reached, steps
     if floor > 0:
         raise InvalidValue("floor", float(floor), f"smaller: with it no leverage of {target:g}·rank was found")
-    raise DpauditError(
-        f"no design of leverage {target:g}·rank could be verified; rescale the actions or raise the target"
-    )
+    raise DpauditError(f"no design of leverage {target:g}·rank could be verified; rescale the actions or raise the target")
 
 
 def _attempt(frame: Frame, aim: float, floor: float, minimal: bool) -> tuple[Floats, Ints]:

@@ -76,9 +76,7 @@ class States:
     instance: np.ndarray  # (G,) which action set
 
     def take(self, index: np.ndarray) -> States:
-        return States(
-            self.active[index], self.time[index], self.pulls[index], self.history[index], self.instance[index]
-        )
+        return States(self.active[index], self.time[index], self.pulls[index], self.history[index], self.instance[index])
 
 
 @dataclass(frozen=True)
@@ -235,9 +233,7 @@ class Elimination:
             arms = np.flatnonzero(active)
             rows = arms if self.setting.maximum == "active" else np.arange(len(active))
             first, last = edges[g], edges[g + 1]
-            every = (
-                plan.coefficients[g][:, rows].T @ noisy[first:last].T
-            )  # (actions, trials): sums run along the long axis
+            every = plan.coefficients[g][:, rows].T @ noisy[first:last].T  # (actions, trials): sums run along the long axis
             width = plan.width[g][rows if plan.width.shape[1] > 1 else [0]][:, None]
             top = (every - width).max(axis=0)
             mine = slice(None) if len(rows) == len(arms) else arms

@@ -42,9 +42,7 @@ def action_array(actions: Any, horizon: int) -> tuple[np.ndarray, str]:
     return net.points, "; ".join(part for part in (net.notice, validate(net.points)) if part)
 
 
-def _setting(
-    horizon: Any, actions: Any, calibration: str, low: Number, high: Number, **more: Any
-) -> tuple[Setting, str]:
+def _setting(horizon: Any, actions: Any, calibration: str, low: Number, high: Number, **more: Any) -> tuple[Setting, str]:
     rounds = whole(horizon, "horizon", 3)
     if rounds > 2**42:
         raise InvalidValue("horizon", horizon, "at most 2^42")
@@ -84,7 +82,8 @@ def _subject(name: str, setting: Setting, step: PrivacyStep, claim: dp.Claim, no
     notes = {
         "calibration": setting.calibration, "design": f"{setting.design}, leverage ≤ {setting.leverage:g}·m",
         "elimination": f"maximum over {'A_i' if setting.maximum == 'active' else 'A'}", "logarithm": "natural",
-        "batches": f"at most {setting.batches_at_most}: the largest number that fits into T", "instance": f"K={len(setting.actions)}, d={setting.actions.shape[1]}",
+        "batches": f"at most {setting.batches_at_most}: the largest number that fits into T",
+        "instance": f"K={len(setting.actions)}, d={setting.actions.shape[1]}",
         "rewards": f"clipped to [{setting.low:g}, {setting.high:g}]",
         "witness trials": str(max(1, min(64, 2_000_000 // setting.horizon)) if heavy else 64),
     }  # fmt: skip

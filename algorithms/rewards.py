@@ -131,9 +131,7 @@ class Stochastic:
     def probabilities(self, action: Any) -> np.ndarray:
         """P(reward = high) for the actions asked for: action of shape (k,), or (trials, k)."""
         means = self.means if self.means.ndim == 1 or self.index is None else self.means[self.index]
-        chosen = (
-            means[..., action] if means.ndim == 1 or np.ndim(action) < 2 else np.take_along_axis(means, action, axis=-1)
-        )
+        chosen = means[..., action] if means.ndim == 1 or np.ndim(action) < 2 else np.take_along_axis(means, action, axis=-1)
         result: np.ndarray = np.clip((chosen - self.low) / (self.high - self.low), 0.0, 1.0)
         return result
 
@@ -145,9 +143,7 @@ class Stochastic:
 
     def shared_sums(self, n: np.ndarray, action: np.ndarray, trials: int) -> np.ndarray:
         """The same pulls in many trials of one instance: (trials, k), one scalar binomial law per column."""
-        columns = [
-            self.rng.binomial(int(m), p, size=trials) for m, p in zip(n, self.probabilities(action), strict=True)
-        ]
+        columns = [self.rng.binomial(int(m), p, size=trials) for m, p in zip(n, self.probabilities(action), strict=True)]
         return n * self.low + np.stack(columns, axis=-1) * (self.high - self.low)
 
     def each(self, rounds: Rounds, action: np.ndarray) -> np.ndarray:
@@ -157,9 +153,7 @@ class Stochastic:
         return np.where(hits, self.high, self.low)
 
     def replace(self, t: int, value: float) -> Stochastic:
-        raise InvalidValue(
-            "rewards", "stochastic", "fixed data (Sequence, Table, ConstantExceptOne) to replace one of them"
-        )
+        raise InvalidValue("rewards", "stochastic", "fixed data (Sequence, Table, ConstantExceptOne) to replace one of them")
 
     def at(self, index: np.ndarray) -> Stochastic:
         return replace(self, index=index if self.index is None else self.index[index])

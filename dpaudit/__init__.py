@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _WHERE = {
-    "claims": ("BudgetExceeded", "Claim", "Bound", "DpauditError", "Enclosure", "Finding", "Leak", "SensitivityError", "Verdict", "exact"),
+    "claims": ("BudgetExceeded", "Claim", "Bound", "DpauditError", "Enclosure",
+               "Finding", "Leak", "SensitivityError", "Verdict", "exact"),
     "noise": ("Gaussian", "Laplace", "RandomizedResponse", "from_units", "to_units"),
     "ledger": ("Cohort", "Ledger", "MemoryLedger", "Release", "open_ledger"),
     "traced": ("Sealed", "seal", "seal_sums", "snap", "unseal"),

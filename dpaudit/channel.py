@@ -185,9 +185,7 @@ class Channel:
         """The outputs so far, for ``replay``."""
         if self.live:
             raise DpauditError("a live door keeps no transcript; its ledger does")
-        return Transcript(
-            [event.output for event in self._events], self._door.seed, self._door.trials, self.every_report
-        )
+        return Transcript([event.output for event in self._events], self._door.seed, self._door.trials, self.every_report)
 
     @property
     def findings(self) -> Sequence[Finding]:
@@ -221,9 +219,7 @@ class Channel:
         generator = self._door.generator if isinstance(self._door, Simulated) else np.random.default_rng()
         return generator.permutation(n)
 
-    def release(
-        self, name: str, value: Any, noise: Noise, *, sensitivity: Any, cohort: Any = None, to: str = "server"
-    ) -> Any:
+    def release(self, name: str, value: Any, noise: Noise, *, sensitivity: Any, cohort: Any = None, to: str = "server") -> Any:
         """Add noise, charge the budget, write the ledger; the noisy value, in the shape of ``value``.
 
         Raises ``BudgetExceeded`` before noise is drawn, and ``SensitivityError`` (DPA003) at a live door when the declared
@@ -249,9 +245,7 @@ class Channel:
                 epsilon=epsilon, delta=delta, cohort=who, to=to, extra={"steps": str(steps), "coordinates": str(coordinates)},
             )  # fmt: skip
         output = self._pass(record, lambda: self._door.noise(noise, units))
-        self._remember(
-            Event(name, noise, units, output, declared, who, to, "release", self._index, derived, record=record)
-        )
+        self._remember(Event(name, noise, units, output, declared, who, to, "release", self._index, derived, record=record))
         result = from_units(output, noise.grid)
         return self._observe(result) if self._observe else (result[()] if np.ndim(result) == 0 else result)
 
@@ -340,11 +334,7 @@ class Channel:
         grid = float(noise.grid)
         per_record = np.ceil((found.moves + 2 * found.slop * (found.moves > 0)) / grid)
         squares = float((per_record**2).sum(axis=1).max(initial=0.0))
-        steps = (
-            int(per_record.sum(axis=1).max(initial=0))
-            if noise.norm == 1
-            else math.ceil(math.sqrt(squares) * (1 + 1e-15))
-        )
+        steps = int(per_record.sum(axis=1).max(initial=0)) if noise.norm == 1 else math.ceil(math.sqrt(squares) * (1 + 1e-15))
         if isinstance(declared, Fraction) and derived > declared * (1 + Fraction(1, 10**12)):
             if self._door.strict:
                 raise SensitivityError(name, declared, derived)

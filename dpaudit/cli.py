@@ -14,6 +14,7 @@ from dpaudit import __version__
 from dpaudit.claims import (
     OBSERVERS,
     DpauditError,
+    Finding,
     InvalidValue,
     Outcome,
     exact_delta,
@@ -108,9 +109,7 @@ def _audit(options: argparse.Namespace) -> Answer:
             except DpauditError as error:
                 codes.append(_fail(f"{subject.name}: {error}" if len(subjects) > 1 else str(error), UNUSABLE))
                 continue
-            except (
-                Exception
-            ) as error:  # the subject's own code: its message may hold its data, so only the type is shown
+            except Exception as error:  # the subject's own code: its message may hold its data, so only the type is shown
                 codes.append(_fail(f"{subject.name} raised {type(error).__name__} when it was run", UNUSABLE))
                 continue
         verdicts.append(verdict)
@@ -218,7 +217,7 @@ def _enclosure(found: Any, name: str, symbol: str, method: str, options: argpars
         "schema": f"dpaudit.{'amplify' if name == 'epsilon' else 'invert'}/1",
         name: {"lower": show(found.lower), "upper": show(found.upper)},
         "attack": None if found.attack is None else show(found.attack), "in_domain": found.in_domain, "method": method,
-        "findings": [] if found.in_domain else [{"rule": "DPA005", "message": "ε0 is outside the theorem's domain", "where": method}],
+        "findings": [] if found.in_domain else [Finding("DPA005", "ε0 is outside the theorem's domain", method).to_dict()],
     }  # fmt: skip
     return code, _json(document)
 
@@ -250,17 +249,14 @@ def _run(options: argparse.Namespace) -> Answer:
     door = live(ledger, strict=options.calibration != "printed") if seed is None else simulate(seed, ledger=ledger)
     try:
         with progress(f"running {subject.name}"), door as channel:
-            result = subject.evaluate(
-                channel, np.random.default_rng(secrets.randbits(128) if seed is None else [seed, 6])
-            )
-        findings = list(
-            {(f.rule, f.message): f.to_dict() for f in channel.findings if f.rule.startswith("DPA")}.values()
-        )
+            result = subject.evaluate(channel, np.random.default_rng(secrets.randbits(128) if seed is None else [seed, 6]))
+        findings = list({(f.rule, f.message): f.to_dict() for f in channel.findings if f.rule.startswith("DPA")}.values())
         spent = ledger.spent()
     finally:
         ledger.close()
     document = {
-        "schema": "dpaudit.run/1", "algorithm": options.name, "calibration": subject.notes.get("calibration", options.calibration),
+        "schema": "dpaudit.run/1", "algorithm": options.name,
+        "calibration": subject.notes.get("calibration", options.calibration),
         "epsilon": show(subject.claim.epsilon), "delta": show(subject.claim.delta), "horizon": whole(options.horizon, "horizon"),
         **result, "door": "live" if seed is None else f"simulated, seed {seed}", "ledger": options.ledger,
         "spent": {"epsilon": show(spent[0]), "delta": show(spent[1])}, "findings": findings[:3], "choices": dict(subject.notes),
@@ -277,7 +273,9 @@ def _demo(options: argparse.Namespace) -> Answer:
         document = demo(seed=seed, progress=step)
     if options.format == "json":
         return HOLDS, _json(document)
-    title = f"Three private bandits, ε=1, δ=1e-6, T={HORIZON:,}, K=10, d=2; regret: mean of {INSTANCES} random instances; seed {seed}"
+    title = (
+        f"Three private bandits, ε=1, δ=1e-6, T={HORIZON:,}, K=10, d=2; regret: mean of {INSTANCES} random instances; seed {seed}"
+    )
     return HOLDS, demo_text(document["rows"], title)
 
 
@@ -343,17 +341,11 @@ def build_parser() -> Parser:
     command.add_argument("target", metavar="TARGET", help="file.py[:name], module:name, or a registered algorithm")
     _add_algorithm(command)
     command.add_argument("--observer", choices=OBSERVERS, help="who looks (default: the claim's)")
-    command.add_argument(
-        "--confidence", default=0.95, help="of the shown lower bound (default 0.95); refutation needs 1-1e-6"
-    )
+    command.add_argument("--confidence", default=0.95, help="of the shown lower bound (default 0.95); refutation needs 1-1e-6")
     command.add_argument("--samples", help="runs per side of the game (default 100000 with trials, else 10000)")
     command.add_argument("--seed", help="makes the audit repeatable; drawn and printed otherwise")
     for name, run, needs in (("amplify", _amplify, "epsilon0"), ("invert", _invert, "epsilon")):
-        what = (
-            "ε of n shuffled ε0-LDP reports"
-            if name == "amplify"
-            else "the largest ε0 whose n shuffled reports keep (ε,δ)"
-        )
+        what = "ε of n shuffled ε0-LDP reports" if name == "amplify" else "the largest ε0 whose n shuffled reports keep (ε,δ)"
         command = add(name, run, what)
         command.add_argument(f"--{needs}", required=True, help="exact: 0.1, 1/2, 1e-6")
         command.add_argument("--n", required=True, help="number of honest reports")
@@ -374,9 +366,7 @@ def _add_algorithm(command: Parser) -> None:
     command.add_argument("--horizon", metavar="T", help="number of rounds")
     command.add_argument("--actions", metavar="K", help="number of actions (default 10)")
     command.add_argument("--dim", metavar="d", help="dimension (default 2; 1: the actions +1 and -1)")
-    command.add_argument(
-        "--calibration", choices=("printed", "corrected", "tight"), help="noise and widths (default tight)"
-    )
+    command.add_argument("--calibration", choices=("printed", "corrected", "tight"), help="noise and widths (default tight)")
 
 
 if __name__ == "__main__":

@@ -37,9 +37,7 @@ def demo(
     }
 
 
-def _row(
-    model: str, calibration: str, seed: int, horizon: int, instances: int, make: Callable[..., Subject]
-) -> dict[str, Any]:
+def _row(model: str, calibration: str, seed: int, horizon: int, instances: int, make: Callable[..., Subject]) -> dict[str, Any]:
     delta = DELTA if model == "shuffled" else "0"
     subject = make(model, {"epsilon": EPSILON, "delta": delta, "horizon": horizon, "calibration": calibration})
     verdict = audit(subject, seed=seed)

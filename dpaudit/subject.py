@@ -73,16 +73,12 @@ def subject(*, claim: Claim, neighbours: Any, name: str | None = None) -> Callab
     return declare
 
 
-def make_subject(
-    function: Callable[..., Any], claim: Claim, neighbours: Any, name: str | None = None, **more: Any
-) -> Subject:
+def make_subject(function: Callable[..., Any], claim: Claim, neighbours: Any, name: str | None = None, **more: Any) -> Subject:
     """The same without a decorator. Raises InvalidValue when the parameters are not those of a subject."""
     parameters = list(inspect.signature(function).parameters)
     takes = frozenset(parameters[1:])
     if not parameters or not takes & {"channel", "rng"}:
-        raise InvalidValue(
-            "subject", getattr(function, "__name__", "?"), "a function of (data, channel) or (data, rng)"
-        )
+        raise InvalidValue("subject", getattr(function, "__name__", "?"), "a function of (data, channel) or (data, rng)")
     unknown = takes - {"channel", "rng", "trials"}
     needed = {p for p in unknown if inspect.signature(function).parameters[p].default is inspect.Parameter.empty}
     if needed:

@@ -65,7 +65,7 @@ def _load(point: EntryPoint) -> Any:
         found = sys.modules.get(package) or _find(package)
         where = getattr(found, "__file__", None) or next(iter(getattr(found, "__path__", [])), None)
         if where and getattr(point.dist, "name", "") == "dpaudit":
-            reason = f"another package called {package!r} at {where} hides the one that dpaudit installs; rename it or take it off the path"
+            reason = f"another package called {package!r} at {where} hides the one that dpaudit installs; rename or remove it"
             raise TargetError(point.name, reason) from error
         raise TargetError(point.name, f"cannot be loaded: {error}") from error
 

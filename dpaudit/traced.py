@@ -246,11 +246,7 @@ class Sealed(NDArrayOperatorsMixin):
             return self.sum(axis=kwargs.get("axis", 0))
         known = _UFUNCS.get(ufunc) if method == "__call__" and not kwargs else None
         result = known(*inputs) if known else None
-        return (
-            _untraced_call(f"numpy.{ufunc.__name__}", getattr(ufunc, method), inputs, kwargs)
-            if result is None
-            else result
-        )
+        return _untraced_call(f"numpy.{ufunc.__name__}", getattr(ufunc, method), inputs, kwargs) if result is None else result
 
     def __array_function__(self, func: Callable[..., Any], _: Any, args: Any, kwargs: Any) -> Any:
         known = _FUNCTIONS.get(func)
@@ -268,9 +264,7 @@ class Sealed(NDArrayOperatorsMixin):
         attribute = getattr(self._value, name)
         if not callable(attribute):
             return self._lost(name, attribute)
-        return lambda *args, **kwargs: _untraced_call(
-            name, lambda _, *a, **k: attribute(*a, **k), (self, *args), kwargs
-        )
+        return lambda *args, **kwargs: _untraced_call(name, lambda _, *a, **k: attribute(*a, **k), (self, *args), kwargs)
 
     def _lost(self, operation: str, value: Any) -> Sealed:
         trace = self._trace if isinstance(self._trace, Untraced) else Untraced(operation, caller())
@@ -448,12 +442,7 @@ def _divide(a: Any, b: Any) -> Sealed | None:
 
 def _matmul_left(matrix: Any, sealed: Any) -> Any:
     """matrix @ records with public weights: coordinate c moves by |w_cj|·width_j."""
-    if (
-        isinstance(matrix, Sealed)
-        or not isinstance(sealed, Sealed)
-        or not isinstance(sealed._trace, Elements)
-        or sealed._removal
-    ):
+    if isinstance(matrix, Sealed) or not isinstance(sealed, Sealed) or not isinstance(sealed._trace, Elements) or sealed._removal:
         return _untraced_call("matmul", np.matmul, (matrix, sealed), {})
     weights = np.asarray(matrix, dtype=float)
     if sealed._value.ndim != 1 or weights.ndim > 2:

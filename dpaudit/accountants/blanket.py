@@ -1,17 +1,15 @@
-"""The exact privacy blanket of Laplace reports on a lattice: a bound for this randomiser, tighter than the clones'.
+"""The exact privacy blanket of Laplace reports on a lattice: a bound for this randomiser, tighter than the
+clones'.
 
-Balle, Bell, Gascón, Nissim 2019, with the optimal decomposition of Su et al. 2025 (arXiv 2504.07414): with w = inf_x R_x and
-γ = Σw, δ(ε) = E[(ΣG_i)_+]/n, where G = 0 with probability 1−γ and else (R_x − e^ε R_x')/w at a point drawn from w/γ.
+Balle, Bell, Gascón, Nissim 2019, with the optimal decomposition of Su et al. 2025 (arXiv 2504.07414): with w
+= inf_x R_x and γ = Σw, δ(ε) = E[(ΣG_i)_+]/n, where G = 0 with probability 1−γ and else (R_x − e^ε R_x')/w at
+a point drawn from w/γ.
 
-The lattice: values and reports on a grid, range/grid = m, a = ε0/m, t = e^{−a}; a report outside 0..m says no more than the end
-next to it, so reports are clamped. R_x(y) = κ t^{|y−x|} inside, κ = tanh(a/2), and t^x/(1+t), t^{m−x}/(1+t) at the ends;
-w = min(R_0, R_m). With u_y = t^{2y−m}, a point y < m/2 has G = u_y − e and weight κ t^{m−y}, its mirror image G = 1 − e u_y with the
-same weight; the ends have u = e^ε0 and weight t^m/(1+t).
-
-Why x = 0, x' = m is the worst pair, also when each slot has a pair of its own: for x ≥ m/2, R_x/w is nondecreasing in y and has
-mean 1 under w/γ (times γ), as R_m/w has, and it crosses R_m/w once, from above; so R_x/w is below R_m/w in the convex order (cut
-criterion), and mirrored for x ≤ m/2. A difference X − eY is, for given laws of X and Y, largest in convex order when X and Y are
-countermonotone, which R_0/w and R_m/w are. Convex order survives independent sums and mixing with 0, and x ↦ x_+ is convex.
+Why x = 0, x' = m is the worst pair, also when each slot has a pair of its own: for x ≥ m/2, R_x/w is
+nondecreasing in y and has mean 1 under w/γ (times γ), as R_m/w has, and it crosses R_m/w once, from above; so
+R_x/w is below R_m/w in the convex order (cut criterion), and mirrored for x ≤ m/2. A difference X − eY is,
+for given laws of X and Y, largest in convex order when X and Y are countermonotone, which R_0/w and R_m/w
+are. Convex order survives independent sums and mixing with 0, and x ↦ x_+ is convex.
 """
 
 from __future__ import annotations
@@ -19,8 +17,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, lru_cache
-from itertools import pairwise
+from functools import cached_property
 from typing import Any
 
 import flint
@@ -28,137 +25,23 @@ import numpy as np
 import numpy.typing as npt
 
 from dpaudit.accountants.balls import ball, lower, precision, upper
-from dpaudit.accountants.clone import CLONE, PairLoss
+from dpaudit.accountants.clone import CLONE
 from dpaudit.accountants.contour import SKIP, Complexes, Tilt, enclose, estimate, log1p
+from dpaudit.accountants.extreme import extreme_report_attack
+from dpaudit.accountants.lattice import DIRECT, TERMS, Lattice, lattice
 from dpaudit.accountants.search import log
+from dpaudit.accountants.three_values import PairLoss
 
 GRID_STEPS = 2 * 2**20  # rewards in [-1, 1] on the grid 2^-20
-_DIRECT = 48  # interior points up to which φ is summed point by point
+_VERY_FEW = 8.0  # expected reports from the blanket below which the clone bound is as good
 _FEW = 500.0  # expected reports from the blanket below which the power series does not reach far enough
-# Beyond that a power series: how many terms, up to which |z| e^ε0. The rest after them is below 1e-30.
-_TERMS = ((48, 4.0), (96, 16.0), (192, 45.0), (400, 120.0))
-
-
-@dataclass(frozen=True)
-class Lattice:
-    """Laplace with range/scale = ``epsilon0`` on ``steps`` = range/grid steps; every field is enclosed by ``arb``."""
-
-    epsilon0: Fraction
-    steps: int
-    bits: int
-    cells: str = "exact"  # or "spread" or "merged": a coarser law above or below it in the convex order
-
-    @property
-    def listed(self) -> bool:
-        """Is φ a sum over ``points``, rather than a power series?"""
-        return self.cells != "exact" or self.inner <= _DIRECT
-
-    @property
-    def inner(self) -> int:
-        """How many points lie strictly between the low end and the middle."""
-        return (self.steps - 1) // 2
-
-    @cached_property
-    def a(self) -> Any:
-        return ball(self.epsilon0 / self.steps)
-
-    @cached_property
-    def kappa(self) -> Any:
-        return (self.a / 2).tanh()
-
-    @cached_property
-    def end(self) -> Any:
-        """w at either end."""
-        return ball(-self.epsilon0).exp() / (1 + (-self.a).exp())
-
-    @cached_property
-    def centre(self) -> Any:
-        """w at the middle point, if there is one: u = 1, G = 1 − e."""
-        return self.kappa * ball(-self.epsilon0 / 2).exp() if self.steps % 2 == 0 else flint.arb(0)
-
-    @cached_property
-    def mass(self) -> Any:
-        """γ = Σw."""
-        return 2 * self.end + self.centre + 2 * self.power_sum(0)
-
-    def power_sum(self, k: int) -> Any:
-        """Σ κ t^{m−y} u_y^k over 0 < y < m/2."""
-        return self._part(k, 1, self.inner) if self.inner else flint.arb(0)
-
-    def _part(self, k: int, first: int, last: int) -> Any:
-        """The same from y = first to last: a geometric series with ratio e^{a(1−2k)}."""
-        start = self.kappa * (self.a * (first - self.steps + k * (self.steps - 2 * first))).exp()
-        rate = self.a * (1 - 2 * k)
-        return start * (rate * (last - first + 1)).expm1() / rate.expm1()
-
-    @cached_property
-    def series(self) -> dict[int, Any]:
-        """J(z) = Σ κ t^{m−y} e^{z u_y} = Σ_k (power sum k) z^k/k! as polynomials in z e^ε0, by number of terms."""
-        shrink, factor, coefficients = ball(-self.epsilon0).exp(), flint.arb(1), []
-        for k in range(_TERMS[-1][0]):
-            coefficients.append(self.power_sum(k) * factor)
-            factor = factor * shrink / (k + 1)
-        return {terms: flint.acb_poly(coefficients[:terms]) for terms, _ in _TERMS}
-
-    @cached_property
-    def points(self) -> list[tuple[Any, Any]]:
-        """(weight, u) of the inner points one by one; of a fine lattice, cell by cell.
-
-        G is linear in u on either side, so moving a cell's weight to its two outermost points with the mean kept raises
-        G in the convex order (``spread``), and moving it to its mean lowers it (``merged``).
-        """
-        if self.inner <= _DIRECT:
-            return [(self.kappa * (self.a * (y - self.steps)).exp(), self._u(y)) for y in range(1, self.inner + 1)]
-        edges = [self.inner * k // _DIRECT for k in range(_DIRECT + 1)]
-        found = []
-        for first, last in ((low + 1, high) for low, high in pairwise(edges)):
-            weight, moment = (self._part(k, first, last) for k in (0, 1))
-            if self.cells == "merged" or first == last:
-                found.append((weight, moment / weight))
-            else:
-                above, below = self._u(first), self._u(last)
-                share = (moment - below * weight) / (above - below)
-                found += [(share, above), (weight - share, below)]
-        return found
-
-    def _u(self, y: int) -> Any:
-        return (self.a * (self.steps - 2 * y)).exp()
-
-    def inner_sum(self, z: Any) -> Any:
-        """J(z), enclosed. After K terms at most (power sum 0) x^K/K! / (1 − x/K) is left, x = |z| e^ε0."""
-        if self.listed:
-            return sum((w * (z * u).exp() for w, u in self.points), flint.acb(0))
-        scaled = z * ball(self.epsilon0).exp()
-        size = flint.arb(scaled.abs_upper())
-        for terms, reach in _TERMS:
-            if size <= reach:
-                rest = self.power_sum(0) * size**terms / flint.arb(terms).fac() / (1 - size / terms)
-                error = flint.arb(0, rest.abs_upper())
-                return self.series[terms](scaled) + flint.acb(error, error)
-        raise ArithmeticError("the point is too far out for the power series")
-
-    @cached_property
-    def sample(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        """(weight, u) of the inner points in floats: all of them, or a quadrature of the continuous law."""
-        a, epsilon0 = float(self.a), float(self.epsilon0)
-        if self.inner <= 2048:
-            y = np.arange(1, self.inner + 1)
-            return math.tanh(a / 2) * np.exp(a * (y - self.steps)), np.exp(a * (self.steps - 2 * y))
-        nodes, weights = np.polynomial.legendre.leggauss(64)
-        v = (nodes + 1) * epsilon0 / 2  # v = log u; the weight is e^{−ε0/2} e^{−v/2} dv/4
-        return math.exp(-epsilon0 / 2) / 4 * np.exp(-v / 2) * weights * epsilon0 / 2, np.exp(v)
-
-
-@lru_cache(maxsize=64)
-def lattice(epsilon0: Fraction, steps: int, bits: int, cells: str = "exact") -> Lattice:
-    """A lattice whose enclosures were computed at ``bits`` of precision; call it at that precision."""
-    return Lattice(epsilon0, steps, bits, cells)
 
 
 @dataclass(frozen=True)
 class Blanket:
-    """The summand G at ε. With ``everyone`` the blanket is the whole report (γ = 1): all others hold the middle value,
-    where R_middle = w/γ and G shrinks by γ, and δ(ε) is the exact δ of that pair of datasets: an attack."""
+    """The summand G at ε. With ``everyone`` the blanket is the whole report (γ = 1): all others hold the
+    middle value, where R_middle = w/γ and G shrinks by γ, and δ(ε) is the exact δ of that pair of datasets:
+    an attack."""
 
     lattice: Lattice
     n: int
@@ -216,8 +99,9 @@ class Blanket:
 
 
 class _Tilted:
-    """Three reasons why |φ(c+it)| is below φ(c): the ends and the idle value disagree in phase; the inner points are
-    spread over many turns (Kuzmin and Landau); or φ itself, evaluated in the middle of a short interval, says so."""
+    """Three reasons why |φ(c+it)| is below φ(c): the ends and the idle value disagree in phase; the inner
+    points are spread over many turns (Kuzmin and Landau); or φ itself, evaluated in the middle of a short
+    interval, says so."""
 
     def __init__(self, law: Blanket, c: float) -> None:
         self.law, self.c = law, c
@@ -231,7 +115,7 @@ class _Tilted:
         self.pairs = PairLoss((*tilted, (float(law.empty.lower()), 0.0)), self.total)
         self.lipschitz = self._lipschitz()
         self.turning = math.pi / (self.top * self.unit * math.expm1(2 * float(cells.a))) * (1 - 1e-9)
-        self.series = math.inf if cells.inner <= _DIRECT else 0.99 * _TERMS[-1][1] / (self.top * self.e * self.unit) - c
+        self.series = math.inf if cells.inner <= DIRECT else 0.99 * TERMS[-1][1] / (self.top * self.e * self.unit) - c
         spread = self.series < self.turning and law.n * self._spread(self.series) >= SKIP
         self.reach = self.turning if spread else self.series
         self.nodes, self.attempts = (600, 1200) if cells.listed else (1500, 1500)
@@ -248,9 +132,10 @@ class _Tilted:
         return found
 
     def _spread(self, t: float) -> float:
-        """The inner points with u ≥ u0 have phases t·u with increasing steps, at least Λ = t·u0·(e^{2a}−1) and at most π, so
-        their plain sum is below 4/Λ (Kuzmin and Landau), and the weighted one below that times the largest
-        weight (Abel, once for u^{-1/2} and once for e^{cu}). It is compared with their full weight."""
+        """The inner points with u ≥ u0 have phases t·u with increasing steps, at least Λ = t·u0·(e^{2a}−1)
+        and at most π, so their plain sum is below 4/Λ (Kuzmin and Landau), and the weighted one below that
+        times the largest weight (Abel, once for u^{-1/2} and once for e^{cu}). It is compared with their full
+        weight."""
         cells, best = self.law.lattice, 0.0
         a, epsilon0, scale = float(cells.a), float(cells.epsilon0), self.unit if self.law.everyone else 1.0
         c, t = self.c * self.unit, t * self.unit
@@ -280,13 +165,17 @@ class Family:
     steps: int = GRID_STEPS
     everyone: bool = False
 
+    def counted(self, epsilon0: Fraction, n: int) -> float:
+        """The log of the expected number of reports that hide the target: nγ, or all n of them."""
+        return log(Fraction(n)) - (0.0 if self.everyone else float(epsilon0) / 2)
+
     def delta(self, epsilon0: Fraction, n: int, epsilon: Fraction, effort: Fraction) -> tuple[Fraction, Fraction]:
-        """Certified (lower, upper) of δ(ε). Where the contour cannot reach, the clone bound and 0 stand in."""
+        """Certified (lower, upper) of δ(ε). Where too few reports count, 0 and the clone bound."""
         if epsilon >= epsilon0:
             return Fraction(0), Fraction(0)
         bits = 384 + 3 * n.bit_length() + effort.denominator.bit_length()
-        counted = log(Fraction(n)) - (0.0 if self.everyone else float(epsilon0) / 2)
-        if counted > math.log(_FEW) or self.steps <= 2 * _DIRECT:
+        counted = self.counted(epsilon0, n)
+        if counted > math.log(_FEW) or self.steps <= 2 * DIRECT:
             try:
                 return self._enclose(epsilon0, n, epsilon, bits, "exact")
             except (ArithmeticError, OverflowError):
@@ -294,24 +183,32 @@ class Family:
         return self._coarse(epsilon0, n, epsilon, effort)
 
     def _coarse(self, epsilon0: Fraction, n: int, epsilon: Fraction, effort: Fraction) -> tuple[Fraction, Fraction]:
-        """Few reports count, and the tail of φ^n is long: enclose two coarser laws instead, as far out as it takes."""
+        """Few reports count, and the tail of φ^n is long: enclose two coarser laws, as far out as it takes."""
         bits = 192 + 2 * n.bit_length() + effort.denominator.bit_length()
         clone = Fraction(1) if self.everyone else CLONE.delta(epsilon0, n, epsilon, effort)[1]
+        if self.counted(epsilon0, n) < math.log(_VERY_FEW):
+            return Fraction(0), clone
         try:
             low = self._enclose(epsilon0, n, epsilon, bits, "merged")[0]
             return low, min(clone, self._enclose(epsilon0, n, epsilon, bits, "spread")[1])
         except (ArithmeticError, OverflowError):
             return Fraction(0), clone
 
-    def _enclose(
-        self, epsilon0: Fraction, n: int, epsilon: Fraction, bits: int, cells: str
-    ) -> tuple[Fraction, Fraction]:
+    def _enclose(self, epsilon0: Fraction, n: int, epsilon: Fraction, bits: int, cells: str) -> tuple[Fraction, Fraction]:
         with precision(bits):
-            low, high = enclose(Blanket(lattice(epsilon0, self.steps, bits, cells), n, epsilon, self.everyone))
+            law = Blanket(lattice(epsilon0, self.steps, bits, cells), n, epsilon, self.everyone)
+            low, high = enclose(law)
             return max(Fraction(0), lower(low)), min(Fraction(1), upper(high))
 
     def estimate(self, epsilon0: float, n: int, epsilon: float) -> float:
         """log δ(ε) in floats, uncertified."""
+        if self.counted(Fraction(epsilon0), n) < math.log(_VERY_FEW) and self.steps > 2 * DIRECT:
+            return CLONE.estimate(epsilon0, n, epsilon)
         bits = 64 + 2 * n.bit_length()
         with precision(bits):
-            return estimate(Blanket(lattice(Fraction(epsilon0), self.steps, bits), n, Fraction(epsilon), self.everyone))
+            cells = lattice(Fraction(epsilon0), self.steps, bits)
+            return estimate(Blanket(cells, n, Fraction(epsilon), self.everyone))
+
+    def attack(self, epsilon0: Fraction, n: int, delta: Fraction) -> Fraction:
+        """A proven lower bound on ε for these reports: the extreme report."""
+        return extreme_report_attack(self.steps / epsilon0, self.steps, n, delta, grid=1).epsilon

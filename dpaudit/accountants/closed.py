@@ -186,9 +186,7 @@ def _mpf(context: Any, value: Fraction) -> Any:
 
 def _ends(interval: Any) -> tuple[Fraction, Fraction]:
     """Both ends of an interval, exactly."""
-    low, high = (
-        (-1) ** sign * Fraction(mantissa) * Fraction(2) ** exponent for sign, mantissa, exponent, _ in interval._mpi_
-    )
+    low, high = ((-1) ** sign * Fraction(mantissa) * Fraction(2) ** exponent for sign, mantissa, exponent, _ in interval._mpi_)
     return low, high
 
 

@@ -40,9 +40,7 @@ class Read:
 
     @classmethod
     def of(cls, release: Release) -> Read:
-        grid = (
-            "1" if release.mechanism == "randomized-response" else show(GRID)
-        )  # hand-written releases may leave it out
+        grid = "1" if release.mechanism == "randomized-response" else show(GRID)  # hand-written releases may leave it out
         noise = noise_from(release.mechanism, {"grid": grid, **release.parameters})
         sensitivity = release.sensitivity if release.derived is None else release.derived
         steps = int(release.extra["steps"]) if "steps" in release.extra else int(-(-sensitivity // noise.grid))
@@ -78,9 +76,7 @@ def account_releases(releases: Sequence[Release], delta: Fraction, unused: Seque
         for r in releases
         if r.derived is not None and r.derived > r.sensitivity * (1 + Fraction(1, 10**12))
     ]
-    findings += [
-        Finding("DPA005", f"{line.batch}: {line.preconditions}", line.batch) for line in lines if not line.in_domain
-    ]
+    findings += [Finding("DPA005", f"{line.batch}: {line.preconditions}", line.batch) for line in lines if not line.in_domain]
     views: dict[str, tuple[Fraction, Fraction]] = {}
     for observer in (
         "server",
@@ -142,9 +138,7 @@ def _shuffled_line(read: Read, pure: Fraction, delta: Fraction) -> Line:
             condition,
             delta,
         )
-    reason = (
-        "f gives nothing below ε0" if closed.in_domain else "ε0 is outside the domain ε0 ≤ log(n/(16 log(2/δ))) of f"
-    )
+    reason = "f gives nothing below ε0" if closed.in_domain else "ε0 is outside the domain ε0 ≤ log(n/(16 log(2/δ))) of f"
     # Out of domain the batch is charged at ε0; that is DPA005 only when ε0 exceeds what any single report may cost.
     return Line(release.name, release.n, pure, True, pure, "local randomiser (no amplification)", reason)
 
@@ -153,9 +147,7 @@ def _known(release: Release) -> str:
     return f"{show(release.derived)} proven" if release.derived is not None else f"{show(release.sensitivity)} declared"
 
 
-def _compose(
-    reads: Sequence[Read], delta: Fraction, unused: Sequence[Charge], observer: str
-) -> tuple[Fraction, Fraction]:
+def _compose(reads: Sequence[Read], delta: Fraction, unused: Sequence[Charge], observer: str) -> tuple[Fraction, Fraction]:
     """Worst record: Σ of pure and shuffled costs, plus the Gaussian part at the δ that is left."""
     sums = PureSums()
     gaussians: list[Read] = []

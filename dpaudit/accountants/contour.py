@@ -1,16 +1,16 @@
 """E[(G_1 + … + G_n)_+] for independent copies of a bounded G, at a cost that does not depend on n.
 
-Every shuffle bound here has the form δ(ε) = E[(ΣG_i)_+]/n (Balle et al. 2019, Lemma 5.3), where G depends on ε and has the
-moment function φ(z) = E e^{zG}. With any c > 0,  E[S_+] = (1/2π) ∫ φ(c+it)^n / (c+it)² dt.
+Every shuffle bound here has the form δ(ε) = E[(ΣG_i)_+]/n (Balle et al. 2019, Lemma 5.3), where G depends on
+ε and has the moment function φ(z) = E e^{zG}. With any c > 0,  E[S_+] = (1/2π) ∫ φ(c+it)^n / (c+it)² dt.
 
 The certificate rests on three facts.
 
-1. Poisson summation: the trapezoid sum with step h over the whole line equals Σ_m e^{−qmc} E[(S+qm)_+] over all integers
-   m, q = 2π/h. All terms are ≥ 0, so the sum is an upper bound at any step, and its excess A (the terms m ≠ 0) is bounded
-   by (S+qm)_+ ≤ S_+ + qm, m ≥ 1, and by x_+ ≤ e^{θx}/(eθ), θ > 0.
-2. Smoothing: U(τ) = E[(S+τN)_+], N standard normal, has the integrand times e^{τ²z²/2}, which ends the tail. With
-   ψ(x) = pdf(x) − x·sf(x), U(τ) = E[S_+] + J(τ), J(τ) = E[τψ(|S|/τ)] ≥ 0, and J(2τ) ≥ 2J(τ) because ψ decreases on
-   x ≥ 0. Hence 2U(τ) − U(2τ) ≤ E[S_+] ≤ U(τ).
+1. Poisson summation: the trapezoid sum with step h over the whole line equals Σ_m e^{−qmc} E[(S+qm)_+] over
+   all integers m, q = 2π/h. All terms are ≥ 0, so the sum is an upper bound at any step, and its excess A
+   (the terms m ≠ 0) is bounded by (S+qm)_+ ≤ S_+ + qm, m ≥ 1, and by x_+ ≤ e^{θx}/(eθ), θ > 0.
+2. Smoothing: U(τ) = E[(S+τN)_+], N standard normal, has the integrand times e^{τ²z²/2}, which ends the tail.
+   With ψ(x) = pdf(x) − x·sf(x), U(τ) = E[S_+] + J(τ), J(τ) = E[τψ(|S|/τ)] ≥ 0, and J(2τ) ≥ 2J(τ) because ψ
+   decreases on x ≥ 0. Hence 2U(τ) − U(2τ) ≤ E[S_+] ≤ U(τ).
 3. Nodes may be skipped where |φ(c+it)/φ(c)|^n ≤ e^{−L}; what they could add is added to both ends.
 """
 
@@ -34,19 +34,32 @@ Complexes = npt.NDArray[np.complex128]
 class Tilt(Protocol):
     """The law of G under the weight e^{cG}/φ(c)."""
 
-    reach: float  # φ can be evaluated, or bounded, up to here
-    nodes: int  # how many nodes are worth evaluating one by one
-    attempts: int  # how many calls of ``loss`` are worth their time; what they do not reach is left to the smoothing
+    @property
+    def reach(self) -> float:
+        """φ can be evaluated, or bounded, up to here."""
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes are worth evaluating one by one."""
+
+    @property
+    def attempts(self) -> int:
+        """How many calls of ``loss`` are worth their time; what they do not reach is left to the smoothing."""
 
     def loss(self, low: float, high: float) -> float:
         """A proven lower bound on −log |φ(c+it)/φ(c)| for every t in [low, high]; may be 0."""
 
 
 class Law(Protocol):
-    """The law of one summand G, with E G < 0."""
+    """The law of one summand G, with E G ≤ 0."""
 
-    n: int
-    empty: Any  # an ``arb``: P(G = 0), left out of the integral where it matters, as 0 adds nothing to S_+
+    @property
+    def n(self) -> int:
+        """The number of summands."""
+
+    @property
+    def empty(self) -> Any:
+        """P(G = 0) as an ``arb``, left out of the integral where it matters: 0 adds nothing to S_+."""
 
     def cumulants(self, c: float) -> tuple[float, float, float]:
         """log φ and its first two derivatives at c, in floats (for the search only)."""
@@ -86,7 +99,7 @@ def saddle(law: Law) -> Saddle:
 def estimate(law: Law) -> float:
     """log δ = log(E[S_+]/n) in floats: a start for a search, never a bound."""
     at = saddle(law)
-    z = at.c + 1j * at.step * np.arange(48)
+    z = np.asarray(at.c + 1j * at.step * np.arange(48), dtype=np.complex128)
     with np.errstate(all="ignore"):  # an estimate that fails is no estimate: -inf
         exponent = law.n * law.log_moment(z)
         peak = float(exponent[0].real)

@@ -1,8 +1,9 @@
 """An exact attack on shuffled Laplace reports: the extreme report gives one client away.
 
 n clients report value + discrete Laplace noise on a grid, and the observer sees the multiset. All others hold
-``high``; the target holds ``low`` (D) or ``high`` (D'). The smallest and the largest report are functions of the
-multiset with elementary laws, so P(S|D) and P(S|D') are exact, and (ε, δ)-DP needs P(S|D) ≤ e^ε P(S|D') + δ.
+``high``; the target holds ``low`` (D) or ``high`` (D'). The smallest and the largest report are functions of
+the multiset with elementary laws, so P(S|D) and P(S|D') are exact, and (ε, δ)-DP needs P(S|D) ≤ e^ε P(S|D') +
+δ.
 """
 
 from __future__ import annotations
@@ -27,8 +28,9 @@ _POINTS = 1024  # of the search per round; each round zooms in around the best o
 class Attack:
     """A witness: the event S has probability ≥ p on one dataset and ≤ q on its neighbour.
 
-    ``epsilon`` is log((p − δ)/q) rounded down, so nobody's (ε, δ)-DP holds below it; 0 if no event shows anything.
-    ``threshold`` is in grid units, counted from the others' value. p and q are decimals, rounded against the attack.
+    ``epsilon`` is log((p − δ)/q) rounded down, so nobody's (ε, δ)-DP holds below it; 0 if no event shows
+    anything. ``threshold`` is in grid units, counted from the others' value. p and q are decimals, rounded
+    against the attack.
     """
 
     epsilon: Fraction
@@ -47,13 +49,11 @@ _EVENTS = {
 }
 
 
-def extreme_report_attack(
-    scale: Number, spread: Number, n: object, delta: Number, grid: Number = Fraction(1, 2**20)
-) -> Attack:
+def extreme_report_attack(scale: Number, spread: Number, n: object, delta: Number, grid: Number = Fraction(1, 2**20)) -> Attack:
     """The best exact lower bound on ε among the extreme-report events, over all thresholds.
 
-    ``scale`` of the noise and ``spread`` = high − low are in the data's units; ``spread`` must be a multiple of
-    ``grid``. Raises ``InvalidValue``.
+    ``scale`` of the noise and ``spread`` = high − low are in the data's units; ``spread`` must be a multiple
+    of ``grid``. Raises ``InvalidValue``.
     """
     size, step = positive(scale, "scale"), positive(grid, "grid")
     clients, failure = whole(n, "n"), exact_delta(delta)

@@ -62,9 +62,7 @@ def prove(subject: Subject, claim: Claim, seed: int) -> Proof:
     except InvalidValue as missing:
         return Proof(None, None, [*findings, Finding("DPA005", str(missing), subject.name)])
     bound = max(bounds, key=lambda b: _at(b, claim))
-    findings = _distinct(
-        [*findings, *(f for f in bound.findings if f.rule != "DPA003" or not _has(findings, "DPA003"))]
-    )
+    findings = _distinct([*findings, *(f for f in bound.findings if f.rule != "DPA003" or not _has(findings, "DPA003"))])
     sensitivity = "proven" if all(run.proven for run in runs) else "declared"
     path = "single" if all(run.single for run in runs) else _enforced(subject, claim, pairs[0][0], seed)
     # What the budget enforces is the budget: other paths may cost more than the observed ones.

@@ -65,9 +65,7 @@ def attack(subject: Subject, claim: Claim, *, confidence: float, samples: int, s
     return result
 
 
-def _replay_pairs(
-    subject: Subject, pairs: Sequence[tuple[Any, Any]], seed: int, result: Attack
-) -> list[tuple[int, Replayed]]:
+def _replay_pairs(subject: Subject, pairs: Sequence[tuple[Any, Any]], seed: int, result: Attack) -> list[tuple[int, Replayed]]:
     played: list[tuple[int, Replayed]] = []
     trials = WITNESS_TRIALS if subject.vectorised else None
     for place, (data, other) in enumerate(pairs):
@@ -131,9 +129,11 @@ def _why(witness: Witness, claim: Claim) -> str:
     """One sentence for a person."""
     figure, allowed = f"{float(witness.epsilon):.6g}", f"{float(claim.epsilon):.6g}"
     if witness.facts["kind"] == "transcript":
-        return f"with one record changed, a transcript of positive probability has privacy loss {figure}, exactly; the claim allows {allowed}"
+        return f"one record changed: a transcript of positive probability has loss {figure}, exactly; the claim allows {allowed}"
     where = f" in {witness.facts['batch']} of {witness.facts['n']} reports" if "batch" in witness.facts else ""
-    return f"the event “{witness.facts['event']}”{where} has exact probabilities that need ε ≥ {figure}; the claim allows {allowed}"
+    return (
+        f"the event “{witness.facts['event']}”{where} has exact probabilities that need ε ≥ {figure}; the claim allows {allowed}"
+    )
 
 
 def _game_attack(

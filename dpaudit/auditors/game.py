@@ -97,7 +97,7 @@ def choose_rule(scores: np.ndarray, coins: np.ndarray, delta: float, scale: floa
 
     def value(rule: Rule) -> float:
         g = rule.count(scores, coins)
-        grown = Guesses(int(g.right * scale), int(math.ceil(g.wrong * scale)), int(g.n * scale), g.sides)
+        grown = Guesses(int(g.right * scale), math.ceil(g.wrong * scale), int(g.n * scale), g.sides)
         return bound(grown, 0.05, delta, rule.form)
 
     best = max((Rule(-math.inf, c, form) for c in candidates for form in forms), key=value)
@@ -127,9 +127,7 @@ class Outcome:
 Scorer = Callable[[np.ndarray], np.ndarray]
 
 
-def play_game(
-    candidates: Sequence[np.ndarray], coins: np.ndarray, delta: float, alpha: float, *, trained: int
-) -> Outcome:
+def play_game(candidates: Sequence[np.ndarray], coins: np.ndarray, delta: float, alpha: float, *, trained: int) -> Outcome:
     """The game on ready scores; the first ``trained`` entries choose among the candidate scores and rules."""
     rounded = [np.round(scores, 6) for scores in candidates]  # finer differences are floating-point leaks (DPA006)
     grow = (len(coins) - trained) / max(trained, 1)

@@ -38,9 +38,7 @@ class Replayed:
             if not differs.any():
                 continue
             ratio = event.noise.log_ratio(event.output, event.query, mirror.query)
-            per_trial = (
-                ratio.reshape(len(ratio), -1).sum(axis=1) if self.trials is not None else np.array([ratio.sum()])
-            )
+            per_trial = ratio.reshape(len(ratio), -1).sum(axis=1) if self.trials is not None else np.array([ratio.sum()])
             total[slice(None) if event.index is None else event.index] += per_trial
         return total
 
@@ -48,9 +46,7 @@ class Replayed:
         """The same for one trial as an exact number; None where it is not rational."""
         total = Fraction(0)
         for event, mirror, place in self.differing(trial):
-            part = event.noise.exact_log_ratio(
-                int(event.output[place]), int(event.query[place]), int(mirror.query[place])
-            )
+            part = event.noise.exact_log_ratio(int(event.output[place]), int(event.query[place]), int(mirror.query[place]))
             if part is None:
                 return None
             total += part
@@ -116,16 +112,13 @@ class Observed:
                 continue
             gap = np.abs(event.query - mirror.query)
             rows = gap.reshape(len(gap), -1) if played.trials is not None else gap.reshape(1, -1)
-            largest = (
-                rows.sum(axis=1).max()
-                if event.noise.norm == 1
-                else np.sqrt((rows.astype(float) ** 2).sum(axis=1).max())
-            )
+            largest = rows.sum(axis=1).max() if event.noise.norm == 1 else np.sqrt((rows.astype(float) ** 2).sum(axis=1).max())
             rounding = 0 if rows.shape[1] == 1 else int((rows > 0).sum(axis=1).max())
             observed = Fraction(int(np.ceil(largest)) - rounding) * event.noise.grid
             if observed > event.sensitivity and observed > self.excess.get(event.name, Fraction(0)):
                 if event.name not in self.excess:
-                    message = f"release {event.name!r} declares sensitivity {show(event.sensitivity)}; observed {show(observed)} on {describe(data)} against {describe(other)}"
+                    declared = f"release {event.name!r} declares sensitivity {show(event.sensitivity)}"
+                    message = f"{declared}; observed {show(observed)} on {describe(data)} against {describe(other)}"
                     self.findings.append(Finding("DPA003", message, event.name))
                 self.excess[event.name] = observed
 

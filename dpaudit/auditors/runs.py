@@ -84,9 +84,7 @@ def _numbers(array: np.ndarray) -> np.ndarray:
         return array.astype(float)
     if array.dtype.kind in "US":
         return np.array([float(zlib.crc32(str(v).encode())) for v in array.ravel()]).reshape(array.shape)
-    raise DpauditError(
-        f"a subject returned {array.dtype}; it may return numbers, texts, arrays, None or tuples of them"
-    )
+    raise DpauditError(f"a subject returned {array.dtype}; it may return numbers, texts, arrays, None or tuples of them")
 
 
 def _stack(rows: list[np.ndarray]) -> np.ndarray:

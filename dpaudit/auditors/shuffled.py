@@ -25,11 +25,10 @@ def shuffled_event(subject: Subject, claim: Claim, data: Any, other: Any, seed: 
     What came before the batch has the same law under both data sets, so with E = "the batch has at most n reports, and this
     scale" the event "E and the extreme report is beyond τ" shows ε ≥ log((p − δ/P(E))/p'). P(E) is bounded below from runs.
     """
-    found = [_differing_batch(subject, data, other, seed + k) for k in range(2)]
-    batch = found[0]
+    batch = _differing_batch(subject, data, other, seed)
     if batch is None:
         return None
-    place, event, mirror, others, mine, theirs = batch
+    place, event, mine, theirs = batch
     noise = event.noise
     runs = _batch_sizes(subject, data, place, noise, seed)
     if not runs:
@@ -46,14 +45,13 @@ def shuffled_event(subject: Subject, claim: Claim, data: Any, other: Any, seed: 
     facts = {
         "kind": "event", "observer": "shuffled", "data": describe(data), "neighbour": describe(other), "batch": event.name,
         "n": n, "scale": noise.parameters()["scale"], "event": found_attack.event,
-        "probability": found_attack.p, "neighbour_probability": found_attack.q, "batch_probability": round(likely, 6), "confidence": 1 - DOUBT,
+        "probability": found_attack.p, "neighbour_probability": found_attack.q,
+        "batch_probability": round(likely, 6), "confidence": 1 - DOUBT,
     }  # fmt: skip
     return Witness(found_attack.epsilon, "extreme-report event in closed form", facts)
 
 
-def _differing_batch(
-    subject: Subject, data: Any, other: Any, seed: int
-) -> tuple[int, Event, Event, int, int, int] | None:
+def _differing_batch(subject: Subject, data: Any, other: Any, seed: int) -> tuple[int, Event, int, int] | None:
     """The shuffled batch in which the two data sets differ, if all other clients hold the higher or lower value."""
     events = []
     for values in (data, other):
@@ -68,7 +66,7 @@ def _differing_batch(
         odd = [int((e.query != crowd).sum()) for e in (event, mirror)]
         if sorted(odd) == [0, 1]:
             exception = int(values[counts.argmin()])
-            return place, event, mirror, crowd, exception, crowd
+            return place, event, exception, crowd
     return None
 
 

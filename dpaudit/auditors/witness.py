@@ -64,20 +64,17 @@ def first_release_event(played: Replayed, claim: Claim, data: Any, other: Any) -
     if not gap.any():
         return None
     place = tuple(int(i) for i in np.unravel_index(int(gap.argmax()), gap.shape))
-    noise = (
-        event.noise.at(np.array([place[0]]))
-        if isinstance(getattr(event.noise, "scale", None), np.ndarray)
-        else event.noise
-    )
+    noise = event.noise.at(np.array([place[0]])) if isinstance(getattr(event.noise, "scale", None), np.ndarray) else event.noise
     q, r = int(event.query[place]), int(mirror.query[place])
     best: Witness | None = None
     for threshold in _thresholds(noise, q, r, claim):
         epsilon, p, p_other = threshold_epsilon(noise, q, r, threshold, claim.delta)
         if epsilon is not None and (best is None or epsilon > best.epsilon):
             side = "at least" if q > r else "at most"
+            value = float(from_units(threshold, noise.grid))
             facts = {
                 "kind": "event", "observer": claim.observer, "data": describe(data), "neighbour": describe(other),
-                "event": f"{event.name}[{', '.join(map(str, place[-1:]))}] is {side} {float(from_units(threshold, noise.grid)):.9g}",
+                "event": f"{event.name}[{', '.join(map(str, place[-1:]))}] is {side} {value:.9g}",
                 "probability": _decimal(p), "neighbour_probability": _decimal(p_other), "delta": show(claim.delta),
             }  # fmt: skip
             best = Witness(epsilon, "exact event", facts)
@@ -152,12 +149,7 @@ def _first_query(subject: Subject, data: Any, seed: int) -> tuple[Event, int] | 
     with simulate(seed, trials=2) as channel:
         subject.run(data, channel)
     first = channel.events[0] if channel.events else None
-    if (
-        first is None
-        or first.query.size != 2
-        or first.kind != "release"
-        or first.query.ravel()[0] != first.query.ravel()[1]
-    ):
+    if first is None or first.query.size != 2 or first.kind != "release" or first.query.ravel()[0] != first.query.ravel()[1]:
         return None
     return first, int(first.query.ravel()[0])
 

@@ -70,9 +70,7 @@ def verify_checkpoint(data: Mapping[str, Any], key: Ed25519PublicKey | None = No
         raise TamperedLedger("checkpoint", "the signature does not fit its content") from None
 
 
-def verify(
-    path: str | Path, checkpoint: Mapping[str, Any] | None = None, key: Ed25519PublicKey | None = None
-) -> Verified:
+def verify(path: str | Path, checkpoint: Mapping[str, Any] | None = None, key: Ed25519PublicKey | None = None) -> Verified:
     """Check every entry of a ledger or export, its head, its budget, and that it continues the checkpoint.
 
     Raises TamperedLedger (exit code 1) or UnreadableLedger (exit code 2).

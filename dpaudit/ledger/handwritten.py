@@ -62,9 +62,7 @@ def _given(data: dict[str, Any], name: str) -> Any:
     return data[name]
 
 
-def _epsilon(
-    data: dict[str, Any], mechanism: str, sensitivity: Fraction, parameters: dict[str, Fraction]
-) -> Fraction | None:
+def _epsilon(data: dict[str, Any], mechanism: str, sensitivity: Fraction, parameters: dict[str, Fraction]) -> Fraction | None:
     """The charge: as declared, but with δ = 0 never below what the mechanism costs."""
     cost = None
     if mechanism == "laplace":

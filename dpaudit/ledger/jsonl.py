@@ -93,9 +93,7 @@ def _decoded(data: bytes, line: int, partial: bool = False) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise MalformedJson(
-            line + data.count(b"\n", 0, error.start), "the encoding is not UTF-8; save it as UTF-8"
-        ) from None
+        raise MalformedJson(line + data.count(b"\n", 0, error.start), "the encoding is not UTF-8; save it as UTF-8") from None
 
 
 def _check_depth(text: str, line: int) -> None:

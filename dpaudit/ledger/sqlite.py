@@ -114,9 +114,7 @@ class SqliteEntries:
 
     def _connect(self, path: Path, mode: str) -> sqlite3.Connection:
         address = f"file:{urllib.parse.quote(str(path.absolute()))}?{mode}"
-        connection = sqlite3.connect(
-            address, uri=True, isolation_level=None, timeout=_BUSY_SECONDS, check_same_thread=False
-        )
+        connection = sqlite3.connect(address, uri=True, isolation_level=None, timeout=_BUSY_SECONDS, check_same_thread=False)
         connection.text_factory = bytes
         return connection
 

@@ -139,15 +139,11 @@ class Ledger:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
 
     def __reduce__(self) -> NoReturn:
-        raise DpauditError(
-            "a ledger is not copied or pickled, as a copy would spend its budget again; open it by its path"
-        )
+        raise DpauditError("a ledger is not copied or pickled, as a copy would spend its budget again; open it by its path")
 
     def _store(self, slot: Slot, release: Release) -> Release:
         if not matches(slot.charge, release.charge()):
@@ -235,9 +231,7 @@ class Slot:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         return None
 
 

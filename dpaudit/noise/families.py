@@ -20,6 +20,4 @@ def noise_from(name: str, parameters: Mapping[str, str]) -> Noise:
             return Gaussian(sigma, grid)
         case "randomized-response", {"epsilon": epsilon, "grid": "1", **rest} if not rest:
             return RandomizedResponse(epsilon)
-    raise InvalidValue(
-        "noise", (name, sorted(parameters)), "laplace, gaussian or randomized-response with its parameters"
-    )
+    raise InvalidValue("noise", (name, sorted(parameters)), "laplace, gaussian or randomized-response with its parameters")

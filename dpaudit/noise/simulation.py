@@ -25,9 +25,7 @@ def two_sided(spread: Floats, shape: tuple[int, ...], rng: np.random.Generator) 
     return np.asarray(noise).astype(np.int64)
 
 
-def two_sided_sum(
-    spread: NDArray[np.float64], counts: NDArray[np.int64], rng: np.random.Generator
-) -> NDArray[np.int64]:
+def two_sided_sum(spread: NDArray[np.float64], counts: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
     """The sum of ``counts`` variables K with P(k) ∝ e^(−|k|/spread) per entry (one axis).
 
     Raises ``InvalidValue`` when 40 standard deviations of the sum leave ±2^62.
@@ -38,9 +36,7 @@ def two_sided_sum(
     return np.asarray(_geometric_sum(spread, counts, rng) - _geometric_sum(spread, counts, rng))
 
 
-def _geometric_sum(
-    spread: NDArray[np.float64], counts: NDArray[np.int64], rng: np.random.Generator
-) -> NDArray[np.int64]:
+def _geometric_sum(spread: NDArray[np.float64], counts: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
     """The sum of ``counts`` geometric variables with P(G ≥ g) = e^(−g/spread), modulo 2^64.
 
     The sum is negative binomial: Poisson with a Gamma mean. Where that mean is too large for numpy's Poisson,
@@ -73,9 +69,7 @@ def discrete_gaussian(spread: NDArray[np.float64], rng: np.random.Generator) -> 
     return noise
 
 
-def discrete_gaussian_sum(
-    spread: NDArray[np.float64], counts: NDArray[np.int64], rng: np.random.Generator
-) -> NDArray[np.int64]:
+def discrete_gaussian_sum(spread: NDArray[np.float64], counts: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
     """The sum of ``counts`` discrete Gaussians per entry (one axis).
 
     From 3 units on it is discrete Gaussian, within 10 · count · e^(−π² spread²) in total variation (Kairouz,

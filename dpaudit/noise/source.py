@@ -74,9 +74,7 @@ def _shuffle(source: Source, n: int) -> NDArray[np.int64]:
 
 
 def _refuse(kind: str) -> NoReturn:
-    raise DpauditError(
-        f"a {kind} cannot be copied or pickled: two copies draw the same noise; create one where it is used"
-    )
+    raise DpauditError(f"a {kind} cannot be copied or pickled: two copies draw the same noise; create one where it is used")
 
 
 class SecureSource:

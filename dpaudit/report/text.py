@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
@@ -45,7 +46,7 @@ def audit_text(verdict: Verdict) -> str:
         lines += wrapped("upper", "none proven")
     lower = verdict.lower
     sure = "exact" if lower.confidence == 1 else f"confidence {lower.confidence:.10g}"
-    lines += wrapped("lower", f"ε ≥ {lower.epsilon:.6g}: {lower.method}, {sure}, {lower.samples} runs")
+    lines += wrapped("lower", f"ε ≥ {floored(lower.epsilon)}: {lower.method}, {sure}, {lower.samples} runs")
     if verdict.detectable is not None:
         lines += wrapped("power", f"a true ε above {verdict.detectable:.4g} would have been found")
     for finding in verdict.findings:
@@ -77,9 +78,7 @@ def wrapped(label: str, text: str) -> list[str]:
 
 
 def account_text(bound: Bound, name: str, budget: str | None = None) -> str:
-    lines = [
-        f"{name}: ε ≤ {number(bound.epsilon)}, δ = {show(bound.delta)}" + (f"  (budget {budget})" if budget else "")
-    ]
+    lines = [f"{name}: ε ≤ {number(bound.epsilon)}, δ = {show(bound.delta)}" + (f"  (budget {budget})" if budget else "")]
     lines += wrapped("method", bound.method)
     for observer, (epsilon, delta) in bound.per_observer.items():
         lines += wrapped(observer, f"ε ≤ {number(epsilon)}, δ = {show(delta)}")
@@ -107,18 +106,13 @@ def account_text(bound: Bound, name: str, budget: str | None = None) -> str:
 
 
 def enclosure_text(enclosure: Enclosure, symbol: str, method: str, digits: int) -> str:
-    width = enclosure.upper - enclosure.lower
-    lines = [
-        f"{symbol} in [{decimal(enclosure.lower, digits)}, {decimal(enclosure.upper, digits, up=True)}]  ({method}, width {float(width):.2g})"
-    ]
+    low, high = decimal(enclosure.lower, digits), decimal(enclosure.upper, digits, up=True)
+    width = float(enclosure.upper - enclosure.lower)
+    lines = [f"{symbol} in [{low}, {high}]  ({method}, width {width:.2g})"]
     if not enclosure.in_domain:
-        lines.append(
-            "  DPA005   the theorem does not hold there: ε0 ≤ log(n/(16 log(2/δ))) fails, so this proves nothing"
-        )
+        lines.append("  DPA005   the theorem does not hold there: ε0 ≤ log(n/(16 log(2/δ))) fails, so this proves nothing")
     if enclosure.attack is not None:
-        lines.append(
-            f"  attack   ε ≥ {decimal(enclosure.attack, 12)} for the same randomiser, by the shuffled observer"
-        )
+        lines.append(f"  attack   ε ≥ {decimal(enclosure.attack, 12)} for the same randomiser, by the shuffled observer")
     return "\n".join(lines)
 
 
@@ -132,7 +126,7 @@ def decimal(value: Fraction, digits: int, *, up: bool = False) -> str:
 
 def run_text(document: Mapping[str, Any], notes: Mapping[str, str]) -> str:
     lines = [
-        f"{document['algorithm']} ({document['calibration']}): regret {document['regret']:.6g} over {document['horizon']} rounds, "
+        f"{document['algorithm']} ({document['calibration']}): regret {document['regret']:.6g} in {document['horizon']} rounds, "
         f"ε = {document['epsilon']}" + (f", δ = {document['delta']}" if document["delta"] != "0" else "")
     ]
     lines += wrapped("door", document["door"])
@@ -147,6 +141,11 @@ def run_text(document: Mapping[str, Any], notes: Mapping[str, str]) -> str:
     return "\n".join(lines)
 
 
+def floored(value: float) -> str:
+    """A lower bound with four decimals, rounded down."""
+    return f"{math.floor(value * 10_000) / 10_000:g}"
+
+
 def _claim(claim: Mapping[str, str]) -> str:
     return f"ε={claim['epsilon']}" + (f", δ={claim['delta']}" if claim["delta"] != "0" else "")
 
@@ -155,16 +154,15 @@ def demo_text(rows: Sequence[Mapping[str, Any]], title: str) -> str:
     header = ("model", "calibration", "claimed", "proven ≤", "attacked ≥", "verdict", "mean regret")
     body = [
         (
-            row["model"], row["calibration"], _claim(row["claim"]), "none" if row["upper"] is None else number(Fraction(row["upper"])),
-            f"{row['lower']:.4g}", row["verdict"], f"{row['regret']:.0f}",
+            row["model"], row["calibration"], _claim(row["claim"]),
+            "none" if row["upper"] is None else number(Fraction(row["upper"])),
+            floored(row["lower"]), row["verdict"], f"{row['regret']:.0f}",
         )
         for row in rows
     ]  # fmt: skip
     why = [
         line
         for row in rows
-        for line in textwrap.wrap(
-            f"{row['model']}, {row['calibration']}: {row['why']}", WIDTH, subsequent_indent="    "
-        )
+        for line in textwrap.wrap(f"{row['model']}, {row['calibration']}: {row['why']}", WIDTH, subsequent_indent="    ")
     ]
     return "\n".join([title, "", table(header, body), "", *why])

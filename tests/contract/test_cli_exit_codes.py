@@ -132,9 +132,7 @@ def several(folder: Path, *names: str) -> None:
         (2, ("half_noise", "breaks", "black_box")),
     ],
 )
-def test_several_subjects_give_the_worst_code(
-    code: int, names: tuple[str, ...], workspace: Path, dpaudit_cli: Cli
-) -> None:
+def test_several_subjects_give_the_worst_code(code: int, names: tuple[str, ...], workspace: Path, dpaudit_cli: Cli) -> None:
     several(workspace, *names)
     done = dpaudit_cli("audit", "several.py", *QUICK)
     assert done.returncode == code, done.stdout + done.stderr

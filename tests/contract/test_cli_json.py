@@ -67,12 +67,8 @@ def test_text_is_the_default_and_exits_alike(schema: str, arguments: tuple[str, 
         json.loads(plain.stdout)
 
 
-@pytest.mark.parametrize(
-    ("name", "verdict"), [("noisy_sum", "certified"), ("half_noise", "refuted"), ("black_box", "unproven")]
-)
-def test_audit_says_its_verdict_in_text_and_json(
-    name: str, verdict: str, shared_cli: Cli, told: Callable[..., Any]
-) -> None:
+@pytest.mark.parametrize(("name", "verdict"), [("noisy_sum", "certified"), ("half_noise", "refuted"), ("black_box", "unproven")])
+def test_audit_says_its_verdict_in_text_and_json(name: str, verdict: str, shared_cli: Cli, told: Callable[..., Any]) -> None:
     arguments = ("audit", f"examples.py:{name}", *QUICK)
     document = told(*arguments)
     assert document["verdict"] == verdict
@@ -203,9 +199,7 @@ def test_every_command_has_format_and_output(command: str, shared_cli: Cli) -> N
         assert option in done.stdout
 
 
-@pytest.mark.parametrize(
-    "option", ["--epsilon", "--delta", "--observer", "--confidence", "--samples", "--seed", "--calibration"]
-)
+@pytest.mark.parametrize("option", ["--epsilon", "--delta", "--observer", "--confidence", "--samples", "--seed", "--calibration"])
 def test_audit_offers_the_options_of_the_design(option: str, shared_cli: Cli) -> None:
     assert option in shared_cli("audit", "--help").stdout
 
@@ -213,9 +207,7 @@ def test_audit_offers_the_options_of_the_design(option: str, shared_cli: Cli) ->
 # What later issues bring.
 
 
-def test_claims_json_follows_its_schema_and_names_each_claim_once(
-    shared_cli: Cli, parse: Parse, validate: Validate
-) -> None:
+def test_claims_json_follows_its_schema_and_names_each_claim_once(shared_cli: Cli, parse: Parse, validate: Validate) -> None:
     document = parse(shared_cli("claims", "--quick", "--format", "json").stdout)
     validate(document, "claims")
     ids = [claim["id"] for claim in document["claims"]]

@@ -63,9 +63,7 @@ def test_a_scalar_is_broadcast_over_the_trials() -> None:
     ("family", "parameters"),
     [("Laplace", {"scale": 2}), ("Gaussian", {"sigma": 2}), ("RandomizedResponse", {"epsilon": "1"})],
 )
-def test_every_noise_of_the_design_goes_through_the_door(
-    tmp_path: Path, family: str, parameters: dict[str, Any]
-) -> None:
+def test_every_noise_of_the_design_goes_through_the_door(tmp_path: Path, family: str, parameters: dict[str, Any]) -> None:
     noise = getattr(dp, family)(**parameters)
     with dp.live(ledger_in(tmp_path)) as channel:
         live = channel.release("bit", 1, noise, sensitivity=1)
@@ -166,9 +164,7 @@ def test_sensitivity_is_charged_outward_to_the_grid(tmp_path: Path) -> None:
         ([1, 2], [2], 2),
     ],
 )
-def test_disjoint_cohorts_cost_their_maximum_and_others_their_sum(
-    tmp_path: Path, first: Any, second: Any, cost: int
-) -> None:
+def test_disjoint_cohorts_cost_their_maximum_and_others_their_sum(tmp_path: Path, first: Any, second: Any, cost: int) -> None:
     ledger = ledger_in(tmp_path)
     with dp.live(ledger) as channel:
         channel.release("first", 0.0, dp.Laplace(scale=2), sensitivity=2, cohort=first)
@@ -240,9 +236,7 @@ PARITY = np.arange(CLIENTS) % 2
 
 
 def reports(channel: Any, to: str, scale: Any = "0.001") -> Any:
-    return channel.reports(
-        "reward", HELD, dp.Laplace(scale=scale), sensitivity=CLIENTS - 1, cohort=range(CLIENTS), to=to
-    )
+    return channel.reports("reward", HELD, dp.Laplace(scale=scale), sensitivity=CLIENTS - 1, cohort=range(CLIENTS), to=to)
 
 
 def test_live_reports_to_the_server_arrive_in_order_and_sum_by_group(tmp_path: Path) -> None:
@@ -313,9 +307,7 @@ def test_simulated_sums_have_the_law_of_a_sum_of_reports(scale: float, agrees: b
     """Var Σ of 40 Lap(b) = 80b², excess kurtosis 3/40. Five standard errors: 6e-7; seed fixed."""
     trials = 20_000
     with dp.simulate(seed=9, trials=trials) as channel:
-        batch = channel.reports(
-            "reward", np.zeros((trials, 40)), dp.Laplace(scale=scale), sensitivity=2, cohort=range(40)
-        )
+        batch = channel.reports("reward", np.zeros((trials, 40)), dp.Laplace(scale=scale), sensitivity=2, cohort=range(40))
         sums = np.asarray(batch.sum(np.zeros(40, dtype=int))).reshape(trials)
     error = 80 * np.sqrt((2 + 3 / 40) / trials)
     assert bool(abs(np.var(sums) - 80) <= 5 * error) is agrees

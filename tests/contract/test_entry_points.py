@@ -110,9 +110,7 @@ def test_a_target_may_be_a_file_a_module_or_a_folder_away(workspace: Path, dpaud
     assert dpaudit_cli("audit", "examples.py:noisy_sum", *QUICK).returncode == 0
     assert dpaudit_cli("audit", "examples:noisy_sum", *QUICK, env=env).returncode == 0
     assert dpaudit_cli("audit", "examples:half_noise", *QUICK, env=env).returncode == 1
-    assert (
-        dpaudit_cli("audit", workspace / "examples.py:noisy_sum", *QUICK, cwd=workspace / "elsewhere").returncode == 0
-    )
+    assert dpaudit_cli("audit", workspace / "examples.py:noisy_sum", *QUICK, cwd=workspace / "elsewhere").returncode == 0
     assert dpaudit_cli("audit", "no_such_module:noisy_sum", *QUICK).returncode == 2
 
 
@@ -127,9 +125,7 @@ def test_a_foreign_package_called_algorithms_is_named(tmp_path: Path, dpaudit_cl
     assert dpaudit_cli(*run).returncode == 0
 
 
-@pytest.mark.parametrize(
-    ("ids", "code"), [(("other.sum",), 0), (("other.guess",), 3), (("other.sum", "other.product"), 1)]
-)
+@pytest.mark.parametrize(("ids", "code"), [(("other.sum",), 0), (("other.guess",), 3), (("other.sum", "other.product"), 1)])
 def test_somebody_elses_claims_are_decided(
     ids: tuple[str, ...],
     code: int,

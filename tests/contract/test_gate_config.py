@@ -48,9 +48,7 @@ def gate(workspace: Path, dpaudit_cli: Cli) -> Callable[..., subprocess.Complete
         (3, "unproven", subject("recommender", "adaptive")),
     ],
 )
-def test_a_budget_is_judged(
-    code: int, verdict: str, configuration: str, gate: Cli, parse: Parse, validate: Validate
-) -> None:
+def test_a_budget_is_judged(code: int, verdict: str, configuration: str, gate: Cli, parse: Parse, validate: Validate) -> None:
     done = gate(configuration, "--format", "json")
     assert done.returncode == code, done.stdout + done.stderr
     document = parse(done.stdout)

@@ -197,9 +197,7 @@ def test_schema_requires_every_field_of_a_listed_entry(name: str, listed: str, v
 
 
 @pytest.mark.parametrize("upper", [None, {"sensitivity": "tested"}, {"sensitivity": "declared"}, {"path": "observed"}])
-def test_schema_accepts_certified_only_with_a_proof(
-    upper: dict[str, str] | None, validate: Callable[..., None]
-) -> None:
+def test_schema_accepts_certified_only_with_a_proof(upper: dict[str, str] | None, validate: Callable[..., None]) -> None:
     document = {**DOCUMENTS["audit"], "verdict": "certified", "findings": [], "witness": None}
     validate(document, "audit")
     weaker = None if upper is None else {**document["upper"], **upper}
@@ -208,9 +206,7 @@ def test_schema_accepts_certified_only_with_a_proof(
         validate({**document, "upper": weaker}, "audit")
 
 
-@pytest.mark.parametrize(
-    "text", ['{"epsilon": NaN}', '{"epsilon": -Infinity}', '{"epsilon": 1, "epsilon": 2}', "{'a': 1}"]
-)
+@pytest.mark.parametrize("text", ['{"epsilon": NaN}', '{"epsilon": -Infinity}', '{"epsilon": 1, "epsilon": 2}', "{'a': 1}"])
 def test_strict_json_refuses_what_is_not_json(text: str, parse: Callable[[str], Any]) -> None:
     assert parse('{"epsilon": 1}') == {"epsilon": 1}
     with pytest.raises(ValueError, match=r"."):

@@ -110,9 +110,7 @@ def test_any_bytes_give_a_value_or_a_typed_error(data: bytes) -> None:
 
 @settings(max_examples=200, deadline=None)
 @given(data=st.binary(max_size=200) | st.lists(values, max_size=3).map(lambda v: b"\n".join(map(canonical, v))))
-def test_a_random_file_of_releases_is_refused_with_a_typed_error(
-    data: bytes, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_a_random_file_of_releases_is_refused_with_a_typed_error(data: bytes, tmp_path_factory: pytest.TempPathFactory) -> None:
     path = tmp_path_factory.getbasetemp() / "any.jsonl"
     path.write_bytes(data)
     with pytest.raises(DpauditError):

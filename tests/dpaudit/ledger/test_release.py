@@ -95,9 +95,7 @@ def test_damaged_packed_values_are_refused(change: dict[str, Any]) -> None:
         units_from_json({**packed, **change})
 
 
-@pytest.mark.parametrize(
-    "wrong", [[271828.5], [[271828], [1, 2]], ["271828"], [True], [271828 * 10**18], {"a": 271828}]
-)
+@pytest.mark.parametrize("wrong", [[271828.5], [[271828], [1, 2]], ["271828"], [True], [271828 * 10**18], {"a": 271828}])
 def test_values_that_are_no_integers_are_refused_unprinted(wrong: Any) -> None:
     with pytest.raises(InvalidValue) as refusal:
         Release("sum", "laplace", Fraction(1), values=wrong)

@@ -162,9 +162,7 @@ def test_a_key_belongs_to_one_release(make: Make) -> None:
             ledger.append(a_release(), key=wrong)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    "other", [a_release("x"), a_release(epsilon="1/2"), a_release(epsilon=None), a_release(cohort=range(5))]
-)
+@pytest.mark.parametrize("other", [a_release("x"), a_release(epsilon="1/2"), a_release(epsilon=None), a_release(cohort=range(5))])
 def test_only_what_was_charged_can_be_stored(make: Make, other: Release) -> None:
     slot = make().charge(a_release().charge())
     with pytest.raises(InvalidValue, match="charged"):
@@ -261,9 +259,7 @@ def test_a_closed_ledger_is_one_file_also_after_reading(tmp_path: Path) -> None:
 def test_the_settings_of_the_file_are_those_that_survive_a_crash(tmp_path: Path) -> None:
     with open_ledger(tmp_path / "a.ledger") as ledger:
         connection = ledger._entries._connection  # type: ignore[attr-defined]
-        settings = {
-            name: connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("journal_mode", "synchronous")
-        }
+        settings = {name: connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("journal_mode", "synchronous")}
     assert settings == {"journal_mode": b"wal", "synchronous": 2}
 
 

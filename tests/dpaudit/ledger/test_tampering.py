@@ -225,9 +225,7 @@ def forged(tmp_path: Path, entries: list[bytes]) -> Path:
         "nothing",
     ],
 )
-def test_entries_that_no_ledger_writes_are_reported_even_with_valid_hashes(
-    path: Path, tmp_path: Path, case: str
-) -> None:
+def test_entries_that_no_ledger_writes_are_reported_even_with_valid_hashes(path: Path, tmp_path: Path, case: str) -> None:
     entries = entries_of(path)  # ledger, budget, three releases with keys, one open charge at place 5
     release = a_release(0).to_json()
     charged = {**release, "epsilon": "0.5", "name": "", "cohort": {"ids": ["somebody"], "intervals": []}}

@@ -63,9 +63,7 @@ def test_shapes_and_small_types_are_kept() -> None:
     assert to_units(np.array([255], dtype=np.uint8), Fraction(1)).tolist() == [255]
 
 
-@pytest.mark.parametrize(
-    "private", [["secret-7"], [Fraction(7, 3)], [7 + 3j], [None], [[1.0], [777.0, 7.0]], {"a": 777}]
-)
+@pytest.mark.parametrize("private", [["secret-7"], [Fraction(7, 3)], [7 + 3j], [None], [[1.0], [777.0, 7.0]], {"a": 777}])
 def test_wrong_types_are_refused_without_showing_the_data(private: object) -> None:
     with pytest.raises(InvalidValue) as refused:
         to_units(private)  # type: ignore[arg-type]

@@ -1,0 +1,149 @@
+"""Laplace noise on a lattice, as its privacy blanket sees it: weights w and likelihood ratios u.
+
+Values and reports on a grid, range/grid = m, a = ε0/m, t = e^{−a}; a report outside 0..m says no
+more than the end next to it, so reports are clamped. R_x(y) = κ t^{|y−x|} inside, κ = tanh(a/2), and
+t^x/(1+t), t^{m−x}/(1+t) at the ends; w = min(R_0, R_m). With u_y = t^{2y−m}, a point y < m/2 has G = u_y − e
+and weight κ t^{m−y}, its mirror image G = 1 − e u_y with the same weight; the ends have u = e^ε0 and weight
+t^m/(1+t).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from itertools import pairwise
+from typing import Any
+
+import flint
+import numpy as np
+import numpy.typing as npt
+
+from dpaudit.accountants.balls import ball
+
+DIRECT = 48  # interior points up to which φ is summed point by point
+# Beyond that a power series: how many terms, up to which |z| e^ε0. The rest after them is below 1e-30.
+TERMS = ((48, 4.0), (96, 16.0), (192, 45.0), (400, 120.0))
+
+
+@dataclass(frozen=True)
+class Lattice:
+    """Laplace with range/scale = ``epsilon0`` on ``steps`` = range/grid steps; every field is enclosed by ``arb``."""
+
+    epsilon0: Fraction
+    steps: int
+    bits: int
+    cells: str = "exact"  # or "spread" or "merged": a coarser law above or below it in the convex order
+
+    @property
+    def listed(self) -> bool:
+        """Is φ a sum over ``points``, rather than a power series?"""
+        return self.cells != "exact" or self.inner <= DIRECT
+
+    @property
+    def inner(self) -> int:
+        """How many points lie strictly between the low end and the middle."""
+        return (self.steps - 1) // 2
+
+    @cached_property
+    def a(self) -> Any:
+        return ball(self.epsilon0 / self.steps)
+
+    @cached_property
+    def kappa(self) -> Any:
+        return (self.a / 2).tanh()
+
+    @cached_property
+    def end(self) -> Any:
+        """w at either end."""
+        return ball(-self.epsilon0).exp() / (1 + (-self.a).exp())
+
+    @cached_property
+    def centre(self) -> Any:
+        """w at the middle point, if there is one: u = 1, G = 1 − e."""
+        return self.kappa * ball(-self.epsilon0 / 2).exp() if self.steps % 2 == 0 else flint.arb(0)
+
+    @cached_property
+    def mass(self) -> Any:
+        """γ = Σw."""
+        return 2 * self.end + self.centre + 2 * self.power_sum(0)
+
+    def power_sum(self, k: int) -> Any:
+        """Σ κ t^{m−y} u_y^k over 0 < y < m/2."""
+        return self._part(k, 1, self.inner) if self.inner else flint.arb(0)
+
+    def _part(self, k: int, first: int, last: int) -> Any:
+        """The same from y = first to last: a geometric series with ratio e^{a(1−2k)}."""
+        start = self.kappa * (self.a * (first - self.steps + k * (self.steps - 2 * first))).exp()
+        rate = self.a * (1 - 2 * k)
+        return start * (rate * (last - first + 1)).expm1() / rate.expm1()
+
+    @cached_property
+    def series(self) -> dict[int, Any]:
+        """J(z) = Σ κ t^{m−y} e^{z u_y} = Σ_k (power sum k) z^k/k! as polynomials in z e^ε0, by number of terms."""
+        shrink, factor, coefficients = ball(-self.epsilon0).exp(), flint.arb(1), []
+        for k in range(TERMS[-1][0]):
+            coefficients.append(self.power_sum(k) * factor)
+            factor = factor * shrink / (k + 1)
+        return {terms: flint.acb_poly(coefficients[:terms]) for terms, _ in TERMS}
+
+    @cached_property
+    def points(self) -> list[tuple[Any, Any]]:
+        """(weight, u) of the inner points one by one; of a fine lattice, cell by cell.
+
+        G is linear in u on either side, so moving a cell's weight to its two outermost points with the mean
+        kept raises G in the convex order (``spread``), and moving it to its mean lowers it (``merged``).
+        """
+        if self.inner <= DIRECT:
+            return [(self.kappa * (self.a * (y - self.steps)).exp(), self._u(y)) for y in range(1, self.inner + 1)]
+        edges = [self.inner * k // DIRECT for k in range(DIRECT + 1)]
+        found = []
+        for first, last in ((low + 1, high) for low, high in pairwise(edges)):
+            weight, moment = (self._part(k, first, last) for k in (0, 1))
+            if self.cells == "merged" or first == last:
+                found.append((weight, moment / weight))
+            else:
+                above, below = self._u(first), self._u(last)
+                share = (moment - below * weight) / (above - below)
+                found += [(share, above), (weight - share, below)]
+        return found
+
+    def _u(self, y: int) -> Any:
+        return (self.a * (self.steps - 2 * y)).exp()
+
+    def inner_sum(self, z: Any) -> Any:
+        """J(z), enclosed. After K terms at most (power sum 0) x^K/K! / (1 − x/K) is left, x = |z| e^ε0."""
+        if self.listed:
+            return sum((w * (z * u).exp() for w, u in self.points), flint.acb(0))
+        scaled = z * ball(self.epsilon0).exp()
+        size = flint.arb(scaled.abs_upper())
+        for terms, reach in TERMS:
+            if size <= reach:
+                rest = self.power_sum(0) * size**terms / flint.arb(terms).fac() / (1 - size / terms)
+                error = flint.arb(0, rest.abs_upper())
+                return self.series[terms](scaled) + flint.acb(error, error)
+        raise ArithmeticError("the point is too far out for the power series")
+
+    @cached_property
+    def sample(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """(weight, u) of the inner points in floats: all of them, or a quadrature of the continuous law."""
+        a, epsilon0 = float(self.a), float(self.epsilon0)
+        if self.inner <= 2048:
+            y = np.arange(1, self.inner + 1)
+            return math.tanh(a / 2) * np.exp(a * (y - self.steps)), np.exp(a * (self.steps - 2 * y))
+        nodes, weights = _quadrature()
+        v = (nodes + 1) * epsilon0 / 2  # v = log u; the weight is e^{−ε0/2} e^{−v/2} dv/4
+        return math.exp(-epsilon0 / 2) / 4 * np.exp(-v / 2) * weights * epsilon0 / 2, np.exp(v)
+
+
+@lru_cache(maxsize=1)
+def _quadrature() -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    nodes, weights = np.polynomial.legendre.leggauss(64)
+    return nodes, weights
+
+
+@lru_cache(maxsize=16)
+def lattice(epsilon0: Fraction, steps: int, bits: int, cells: str = "exact") -> Lattice:
+    """A lattice whose enclosures were computed at ``bits`` of precision; call it at that precision."""
+    return Lattice(epsilon0, steps, bits, cells)

@@ -1,0 +1,142 @@
+"""The paper's three algorithms, read line by line from the paper and the corrections, one reward at a time: O(T), one run per call.
+
+Nothing here calls the loop, its widths, its noise or its door. Only the design (core set) is shared: it has tests of its own.
+Rewards are ±1 with mean ⟨θ, a⟩; noise is continuous Laplace noise by inversion.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.optimize import brentq, minimize_scalar
+
+from algorithms.core_set import core_set
+
+
+@dataclass
+class Reference:
+    """One model and calibration on one instance. ``noise`` multiplies every Laplace scale: 1 but for twins."""
+
+    model: str  # "central", "local" or "shuffled"
+    calibration: str  # "printed", "corrected" or "tight"
+    actions: np.ndarray
+    means: np.ndarray
+    horizon: int
+    epsilon: float
+    delta: float = 1e-6
+    noise: float = 1.0
+    batches: dict = field(default_factory=dict)
+
+    def run(self, rng):
+        """(pulls per action, active sets of all batches and the final action) of one run."""
+        horizon, q = self.horizon, (2 * self.horizon) ** (1 / math.log(self.horizon))
+        luck, chance = rng.random(horizon).tolist(), ((1 + self.means) / 2).tolist()
+        active, best = tuple(range(len(self.actions))), 0
+        pulls, path, t, i = [0] * len(self.actions), [], 0, 1
+        while True:
+            if self.calibration == "tight" and len(active) == 1:
+                break  # decided: the rest of the rounds goes to this action either way
+            batch = self.batch(active, i, q)
+            if t + batch.size > horizon:
+                break
+            path.append(active)
+            noisy = []
+            for a, n in zip(batch.core, batch.counts, strict=True):
+                total = 0
+                for _ in range(n):  # reward by reward
+                    total += 1 if luck[t] < chance[a] else -1
+                    t += 1
+                noisy.append(total + self.privacy_noise(rng, n, batch.scale))
+                pulls[a] += n
+            estimate = batch.estimator @ np.array(noisy)
+            best = active[int(np.argmax(estimate))]
+            top = max(estimate - batch.width)
+            active = tuple(a for a, e, w in zip(active, estimate, batch.width, strict=True) if e + w >= top)
+            i += 1
+        pulls[best] += horizon - t
+        return pulls, (*path, best)
+
+    def privacy_noise(self, rng, n, scale):
+        """Central: one Laplace variable for the sum. Else one for each of the n reports."""
+        half = rng.random(1 if self.model == "central" else n) - 0.5
+        return float(-(scale * np.sign(half) * np.log1p(-2 * np.abs(half))).sum())
+
+    def batch(self, active, i, q):
+        if (active, i) not in self.batches:
+            self.batches[active, i] = self.new_batch(active, q**i)
+        return self.batches[active, i]
+
+    def new_batch(self, active, power):
+        vectors = self.actions[list(active)]
+        design = core_set(vectors)
+        counts = [math.ceil(weight * power - 1e-9) for weight in design.weights]
+        core = vectors[design.support]
+        inverse = np.linalg.pinv(sum(n * np.outer(a, a) for n, a in zip(counts, core, strict=True)), rcond=1e-12)
+        estimator = vectors @ inverse @ core.T  # ⟨α, V⁻¹ Σ r̂_a a⟩ for the active α
+        sensitivity = 1.0 if self.calibration == "printed" else 2.0
+        epsilon = self.local_epsilon(sum(counts))
+        scale = sensitivity / epsilon
+        norms = np.einsum("ai,ij,aj->a", vectors, inverse, vectors)
+        width = self.width(len(active), design.rank, power, counts, estimator, norms, epsilon, scale)
+        where = [active[k] for k in design.support]
+        return Batch(where, counts, sum(counts), estimator, np.broadcast_to(width, len(active)), scale * self.noise)
+
+    def local_epsilon(self, n):
+        """ε, or ε0 of a shuffled batch of n reports."""
+        if self.model != "shuffled":
+            return self.epsilon
+
+        def f(e):
+            ratio = (math.exp(e) - 1) / (math.exp(e) + 1)
+            return math.log1p(ratio * (8 * math.sqrt(math.exp(e) * math.log(4 / self.delta) / n) + 8 * math.exp(e) / n))
+
+        inverse = brentq(lambda e: f(e) - self.epsilon, 1e-12, 60.0, xtol=1e-14)
+        if self.calibration == "printed":
+            return inverse
+        domain = n / (16 * math.log(2 / self.delta))
+        return max(self.epsilon, min(inverse, math.log(domain)) if domain > 1 else 0.0)
+
+    def width(self, size, rank, power, counts, estimator, norms, epsilon, scale):
+        d, log_term = self.actions.shape[1], math.log(4 * size * self.horizon**2)
+        if self.calibration == "tight":
+            return [self.tight(size, l, v, counts, scale) for l, v in zip(estimator, norms, strict=True)]
+        if self.calibration == "printed":
+            statistical = math.sqrt(4 * d / power * log_term)
+            if self.model == "central":
+                return statistical + (2 * len(counts) * d + 2 * d * log_term) / (epsilon * power)
+            return statistical + 2 * d / (power * epsilon) * math.sqrt(sum(counts) * log_term)
+        statistical = math.sqrt(4 * rank * log_term / power)
+        if self.model == "central":
+            return statistical + 2 * rank * 2 / (epsilon * power) * (log_term + 2 * math.sqrt(len(counts) * log_term))
+        return statistical + 2 / epsilon * (2 * math.sqrt(2 * rank * log_term / power) + 2 * rank * log_term / power)
+
+    def tight(self, size, coefficients, variance, counts, scale):
+        """min over λ by golden section, with the one-sided L = log(|A_i|·N_max·T)."""
+        terms = [1] * len(counts) if self.model == "central" else counts
+        level = math.log(size * self.most_batches() * self.horizon)
+        largest = max(abs(l) for l in coefficients) * scale
+
+        def bound(x):
+            lam = x / largest
+            logs = sum(m * math.log1p(-((lam * l * scale) ** 2)) for m, l in zip(terms, coefficients, strict=True))
+            return (lam**2 * variance / 2 - logs + level) / lam
+
+        return minimize_scalar(bound, bounds=(1e-9, 1 - 1e-9), method="bounded", options={"xatol": 1e-12}).fun
+
+    def most_batches(self):
+        q, used, n = (2 * self.horizon) ** (1 / math.log(self.horizon)), 0, 0
+        while used + math.ceil(q ** (n + 1)) <= self.horizon:
+            used, n = used + math.ceil(q ** (n + 1)), n + 1
+        return n
+
+
+@dataclass(frozen=True)
+class Batch:
+    core: list
+    counts: list
+    size: int
+    estimator: np.ndarray  # (active, core)
+    width: np.ndarray  # (active,)
+    scale: float
