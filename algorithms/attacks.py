@@ -21,7 +21,7 @@ def threshold_pairs(setting: Setting, step: PrivacyStep) -> list[tuple[Any, Any]
     loop = Elimination(setting, step)
     while (plan := loop.plan()) is not None:
         found = _threshold(plan, 0.95 * setting.high)
-        if found is not None and plan.scale[0] is not None:
+        if found is not None:
             base, rival, loser = found
             return _pairs(setting, plan, int(loop.states.time[0]), base, rival, loser)
         loop.learn(plan, np.zeros(plan.counts.shape[1]))  # rewards of 0 eliminate nobody
@@ -52,7 +52,9 @@ def _pairs(setting: Setting, plan: Plan, start: int, base: float, rival: int, lo
     arm = int(lever.argmax())
     t = start + int(counts[:arm].sum()) + int(counts[arm]) // 2
     gap = float(counts @ (coefficients[:, rival] - coefficients[:, loser]))
-    unit = float(plan.scale[0]) * float(lever[arm]) / max(gap, 1e-12)
+    unit = float(plan.scale[0] or 0) * float(lever[arm]) / max(gap, 1e-12)
+    pull = float(coefficients[arm, rival] - coefficients[arm, loser])
+    base = base * gap / (gap - pull) if gap > pull else base  # the threshold itself when the one reward is 0
     low, high = setting.low, setting.high
     return [
         (ConstantExceptOne(value, t, high, low, high), ConstantExceptOne(value, t, low, low, high))

@@ -30,7 +30,7 @@ class RewardSequence:
             for t in rounds
             for base, value in ((high, low), (low, high))
         ]
-        return extremes + (threshold_pairs(self.setting, self.step) if self.step.model == "central" else [])
+        return extremes + (threshold_pairs(self.setting, self.step) if self.step.model != "reports" else [])
 
     def _late_round(self) -> int:
         growth, last = self.setting.growth, max(self.setting.batches_at_most, 1)

@@ -88,10 +88,11 @@ def receive_reports(
     step: Local,
     layout: Layout,
     stand_in: Callable[[int], Report],
-    record: Callable[[int, int, int], None],
+    record: Callable[[int, int, int], int],
     known: Mapping[int, int],
 ) -> Batch:
-    """Local: the server keeps reports alone. ``record`` (slot, place, units) makes one durable before it counts.
+    """Local: the server keeps reports alone. ``record`` (slot, place, units)
+    makes one durable before it counts.
 
     ``known``: reports that the ledger holds already, in units by slot.
     """
@@ -100,14 +101,10 @@ def receive_reports(
 
     def put(slot: int, report: Any) -> None:
         if not isinstance(report, Report):
-            raise InvalidValue(
-                "reward", type(report).__name__, "a report: the client calls client_report(ticket, reward)"
-            )
+            raise InvalidValue("reward", type(report).__name__, "a report: the client calls client_report(ticket, reward)")
         if not np.isfinite(report.value):
             raise InvalidValue("report", report.value, "finite")
-        number = int(dp.to_units(report.value, grid))
-        record(slot, int(places[slot]), number)
-        units[slot] = number
+        units[slot] = record(slot, int(places[slot]), int(dp.to_units(report.value, grid)))
 
     def statistic(_: dp.Channel) -> np.ndarray:
         sums = dp.sum_by_tag(units, places, layout.pulls.counts.shape[1])

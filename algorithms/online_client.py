@@ -48,9 +48,7 @@ class Report:
     value: float
 
 
-def client_report(
-    ticket: Ticket, reward: float, *, budget: Number | None = None, channel: dp.Channel | None = None
-) -> Report:
+def client_report(ticket: Ticket, reward: float, *, budget: Number | None = None, channel: dp.Channel | None = None) -> Report:
     """Client side of the local model: clip the reward, add noise here, hand out the sum.
 
     ``budget`` is the client's own limit on ε, by default what the ticket states; a server that asks for less

@@ -64,7 +64,8 @@ def _subject(name: str, setting: Setting, step: PrivacyStep, claim: dp.Claim, no
         if channel.trials is None:
             theta = rng.normal(size=setting.actions.shape[1])
             means = setting.actions @ (theta / np.linalg.norm(theta))
-            played = play(SealedRewards(Stochastic(means, rng, setting.low, setting.high)), channel)
+            environment = Stochastic(means, rng, setting.low, setting.high)
+            played = play(environment if step.model == "nonprivate" else SealedRewards(environment), channel)
         else:
             size, dim = setting.actions.shape
             actions, thetas = random_instance(rng, size, dim, instances=channel.trials)
@@ -101,6 +102,13 @@ def _subject(name: str, setting: Setting, step: PrivacyStep, claim: dp.Claim, no
     )
 
 
+def _epsilon(epsilon: Number) -> Fraction:
+    exact = positive(epsilon, "epsilon")
+    if not Fraction(1, 2**30) <= exact <= 2**20:
+        raise InvalidValue("epsilon", epsilon, "between 2^-30 and 2^20")
+    return exact
+
+
 def _spread(low: Number, high: Number) -> Fraction:
     return dp.exact(high) - dp.exact(low)
 
@@ -111,7 +119,7 @@ def central(
 ) -> dp.Subject:  # fmt: skip
     """Algorithm 1: a trusted server."""
     setting, notice = _setting(horizon, actions, calibration, low, high, design=design, maximum=maximum)
-    step = Central(positive(epsilon, "epsilon"), calibration, _spread(low, high))
+    step = Central(_epsilon(epsilon), calibration, _spread(low, high))
     return _subject("central", setting, step, dp.Claim(epsilon, delta), notice)
 
 
@@ -126,7 +134,7 @@ def local(
 ) -> dp.Subject:  # fmt: skip
     """Algorithm 2: an untrusted server; ``epsilon`` is ε0."""
     setting, notice = _setting(horizon, actions, calibration, low, high, design=design, maximum=maximum)
-    step = Local(positive(epsilon, "epsilon"), calibration, _spread(low, high))
+    step = Local(_epsilon(epsilon), calibration, _spread(low, high))
     return _subject("local", setting, step, dp.Claim(epsilon, delta), notice)
 
 
@@ -138,7 +146,7 @@ def shuffled(
     setting, notice = _setting(horizon, actions, calibration, low, high, design=design, maximum=maximum)
     if exact_delta(delta) == 0:
         raise InvalidValue("delta", delta, "greater than 0 for the shuffled model")
-    step = Shuffled(positive(epsilon, "epsilon"), exact_delta(delta), calibration, _spread(low, high))
+    step = Shuffled(_epsilon(epsilon), exact_delta(delta), calibration, _spread(low, high))
     return _subject("shuffled", setting, step, dp.Claim(epsilon, delta, observer="shuffled"), notice)
 
 
@@ -149,3 +157,20 @@ def nonprivate(
     """The same loop without noise: the yardstick. ``epsilon`` is only what an audit holds it to."""
     setting, notice = _setting(horizon, actions, calibration, low, high, design=design)
     return _subject("nonprivate", setting, NonPrivate(), dp.Claim(epsilon, delta, observer="actions"), notice)
+
+
+def pieces(
+    algorithm: str, *, epsilon: Number, delta: Number, horizon: Any, actions: Any, calibration: Calibration,
+    low: Number, high: Number, design: Design, maximum: str,
+) -> tuple[Setting, PrivacyStep, dp.Claim]:  # fmt: skip
+    """Setting, privacy step and claim of one of the three models, for a face other than the subject."""
+    makers: dict[str, Any] = {"central": Central, "local": Local, "shuffled": Shuffled}
+    if algorithm not in makers:
+        raise InvalidValue("algorithm", algorithm, "one of " + ", ".join(makers))
+    bounds = dp.exact(low), dp.exact(high)
+    setting, _ = _setting(horizon, actions, calibration, *bounds, design=design, maximum=maximum)
+    if algorithm == "shuffled" and exact_delta(delta) == 0:
+        raise InvalidValue("delta", delta, "greater than 0 for the shuffled model")
+    first = (_epsilon(epsilon), *([exact_delta(delta)] if algorithm == "shuffled" else []))
+    observer = "shuffled" if algorithm == "shuffled" else "server"
+    return setting, makers[algorithm](*first, calibration, _spread(*bounds)), dp.Claim(epsilon, delta, observer)

@@ -30,7 +30,7 @@ class InvalidValue(DpauditError, ValueError):
 
     def __init__(self, name: str, value: object, expected: str) -> None:
         self.name, self.value, self.expected = name, value, expected
-        shown = repr(value)
+        shown = show(value) if isinstance(value, Fraction) else repr(value)
         super().__init__(f"{name} must be {expected}, not {shown if len(shown) <= 60 else shown[:57] + '...'}")
 
 

@@ -53,6 +53,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _fail(f"{error.filename or 'file'}: {error.strerror or error}", UNUSABLE)
     except MemoryError:
         return _fail("not enough memory for this input", UNUSABLE)
+    except Exception as error:  # its message may hold private data, so it is shown on request only
+        if os.environ.get("DPAUDIT_TRACEBACK"):
+            raise
+        return _fail(f"internal error ({type(error).__name__}); set DPAUDIT_TRACEBACK=1 to see where, and report it", UNUSABLE)
     return code
 
 
@@ -245,12 +249,14 @@ def _run(options: argparse.Namespace) -> Answer:
     if options.ledger is not None and next(iter(ledger.releases()), None) is not None:
         ledger.close()
         raise DpauditError(f"{options.ledger} holds a run already; a new run needs a new ledger")
-    # A calibration as printed under-declares: it is charged at what its trace proves, and the finding is shown.
-    door = live(ledger, strict=options.calibration != "printed") if seed is None else simulate(seed, ledger=ledger)
+    # A calibration as printed under-declares: it is charged at what its trace proves, without a budget, and the finding shown.
+    printed = options.calibration == "printed"
+    budget = None if printed else subject.claim
+    door = live(ledger, budget, strict=not printed) if seed is None else simulate(seed, ledger=ledger, budget=budget)
     try:
         with progress(f"running {subject.name}"), door as channel:
             result = subject.evaluate(channel, np.random.default_rng(secrets.randbits(128) if seed is None else [seed, 6]))
-        findings = list({(f.rule, f.message): f.to_dict() for f in channel.findings if f.rule.startswith("DPA")}.values())
+        findings = [f.to_dict() for f in {f.rule: f for f in reversed(channel.findings)}.values()]  # the first of each rule
         spent = ledger.spent()
     finally:
         ledger.close()
@@ -259,7 +265,7 @@ def _run(options: argparse.Namespace) -> Answer:
         "calibration": subject.notes.get("calibration", options.calibration),
         "epsilon": show(subject.claim.epsilon), "delta": show(subject.claim.delta), "horizon": whole(options.horizon, "horizon"),
         **result, "door": "live" if seed is None else f"simulated, seed {seed}", "ledger": options.ledger,
-        "spent": {"epsilon": show(spent[0]), "delta": show(spent[1])}, "findings": findings[:3], "choices": dict(subject.notes),
+        "spent": {"epsilon": show(spent[0]), "delta": show(spent[1])}, "findings": findings, "choices": dict(subject.notes),
     }  # fmt: skip
     return HOLDS, _json(document) if options.format == "json" else run_text(document, subject.notes)
 

@@ -67,15 +67,7 @@ def account_releases(releases: Sequence[Release], delta: Fraction, unused: Seque
     """The bound at ``delta`` for these releases."""
     reads = [Read.of(release) for release in releases]
     lines = [_line(read, delta) for read in reads]
-    findings = [
-        Finding(
-            "DPA003",
-            f"release {r.name!r} declared sensitivity {show(r.sensitivity)}, proven is {show(r.derived)}",
-            r.name,
-        )
-        for r in releases
-        if r.derived is not None and r.derived > r.sensitivity * (1 + Fraction(1, 10**12))
-    ]
+    findings = _understated(releases)
     findings += [Finding("DPA005", f"{line.batch}: {line.preconditions}", line.batch) for line in lines if not line.in_domain]
     views: dict[str, tuple[Fraction, Fraction]] = {}
     for observer in (
@@ -87,6 +79,18 @@ def account_releases(releases: Sequence[Release], delta: Fraction, unused: Seque
     epsilon, spent = views["server"]
     worst = {"epsilon": show(epsilon), "delta": show(spent), "releases": _most_releases(releases)}
     return Bound(epsilon, spent, _method(reads), views, worst, lines, findings)
+
+
+def _understated(releases: Sequence[Release]) -> list[Finding]:
+    """Releases whose proven sensitivity exceeds the declared one: one finding for all of them."""
+    found = [r for r in releases if r.derived is not None and r.derived > r.sensitivity * (1 + Fraction(1, 10**12))]
+    if not found:
+        return []
+    first = found[0]
+    more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+    proven = show(first.derived or Fraction(0))
+    message = f"release {first.name!r}{more} declares sensitivity {show(first.sensitivity)}, proven is {proven}"
+    return [Finding("DPA003", message, first.name)]
 
 
 def _line(read: Read, delta: Fraction) -> Line:

@@ -106,10 +106,11 @@ def exact_sum(law: ThreeValues, delta: Fraction, bits: int) -> tuple[Any, Any]:
     # covered by slack
     slope, offset = (law.idle - law.minus) / gap, -n * law.idle / gap
     fixed_slope, fixed_offset = (int((x * flint.arb(2) ** bits).mid().floor().unique_fmpz()) for x in (slope, offset))
-    first = max(first, _first_positive(law))
+    positive = _first_positive(law)
+    left_out, first = (first if first > positive else 1), max(first, positive)
     slack = gap * (n + 2) * flint.arb(2) ** (1 - bits) + gap * (n * flint.arb(slope.rad()) + flint.arb(offset.rad()))
     if first > last:
-        return flint.arb(0), law.plus / 2 * _outside(n, active, odds, last + 1, last) / n + slack
+        return flint.arb(0), law.plus / 2 * _outside(n, active, odds, left_out, last) / n + slack
     chance = _binomial(n, first, active)
     m, b = first, ((fixed_slope * first + fixed_offset) >> bits) + 1
     mass = _half_binomial(m - 1, b - 1)
@@ -126,7 +127,7 @@ def exact_sum(law: ThreeValues, delta: Fraction, bits: int) -> tuple[Any, Any]:
         chance = chance * odds * (n - m) / (m + 1)
         m += 1
     lower = total / n - slack
-    return lower, total / n + slack + law.plus / 2 * _outside(n, active, odds, first, last) / n
+    return lower, total / n + slack + law.plus / 2 * _outside(n, active, odds, left_out, last) / n
 
 
 def _window(n: int, active: float, delta: Fraction) -> tuple[int, int]:
@@ -139,7 +140,7 @@ def _window(n: int, active: float, delta: Fraction) -> tuple[int, int]:
 def _first_positive(law: ThreeValues) -> int:
     """The least m for which m times "plus" outweighs the idle rest; below it S_+ is 0."""
     least = law.n * -law.idle / (law.plus - law.idle)
-    return max(1, math.floor(float(least.lower())) + 1) if float(least.upper()) < law.n else law.n + 1
+    return max(1, int(least.upper().floor().unique_fmpz()) + 1)
 
 
 def _outside(n: int, active: Any, odds: Any, first: int, last: int) -> Any:

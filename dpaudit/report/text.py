@@ -72,9 +72,9 @@ def _witness(witness: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def wrapped(label: str, text: str) -> list[str]:
-    body = textwrap.wrap(text, WIDTH - 11) or [""]
-    return [f"  {label:<9}{body[0]}", *[" " * 11 + more for more in body[1:]]]
+def wrapped(label: str, text: str, column: int = 9) -> list[str]:
+    body = textwrap.wrap(text, WIDTH - column - 2) or [""]
+    return [f"  {label:<{column}}{body[0]}", *[" " * (column + 2) + more for more in body[1:]]]
 
 
 def account_text(bound: Bound, name: str, budget: str | None = None) -> str:
@@ -129,16 +129,14 @@ def run_text(document: Mapping[str, Any], notes: Mapping[str, str]) -> str:
         f"{document['algorithm']} ({document['calibration']}): regret {document['regret']:.6g} in {document['horizon']} rounds, "
         f"ε = {document['epsilon']}" + (f", δ = {document['delta']}" if document["delta"] != "0" else "")
     ]
-    lines += wrapped("door", document["door"])
-    if document.get("spent"):
-        lines += wrapped(
-            "spent",
-            f"ε = {document['spent']['epsilon']}, δ = {document['spent']['delta']} for the worst client",
-        )
-    for finding in document.get("findings", []):
-        lines += wrapped(finding["rule"], finding["message"])
-    lines += [line for key, value in notes.items() if key != "witness trials" for line in wrapped(key[:8], value)]
-    return "\n".join(lines)
+    spent = document["spent"]
+    told = {
+        "door": document["door"],
+        "spent": f"ε = {number(Fraction(spent['epsilon']))}, δ = {spent['delta']} for the worst client",
+    }
+    told |= {finding["rule"]: finding["message"] for finding in document["findings"]}
+    told |= {key: value for key, value in notes.items() if key != "witness trials"}
+    return "\n".join(lines + [line for key, value in told.items() for line in wrapped(key, value, 13)])
 
 
 def floored(value: float) -> str:
