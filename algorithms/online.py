@@ -19,7 +19,8 @@ from algorithms.elimination import Design, Play
 from algorithms.online_batch import Batch
 from algorithms.online_client import Report, Ticket, as_reward, client_report
 from algorithms.online_course import Course
-from algorithms.online_state import Boundary, UnreadableState, read_state, write_state
+from algorithms.online_errors import BatchOutstanding, HorizonReached, UnknownTicket, UnreadableState
+from algorithms.online_state import Boundary, read_state, write_state
 from algorithms.registry import pieces
 from dpaudit.claims import DpauditError, InvalidValue, Leak, Number, exact, show
 
@@ -33,30 +34,6 @@ __all__ = [
     "UnreadableState",
     "client_report",
 ]
-
-
-class UnknownTicket(DpauditError):
-    """A ticket that this bandit did not hand out since it was started."""
-
-    def __init__(self) -> None:
-        super().__init__("unknown ticket: not handed out since this bandit was started (a restart drops an unfinished batch)")
-
-
-class BatchOutstanding(DpauditError):
-    """Rewards of the open batch are missing."""
-
-    def __init__(self, batch: int, waiting: int, handed_out: bool) -> None:
-        self.batch, self.waiting = batch, waiting
-        remedy = "update() them, or finish_batch()" if handed_out else "select() its other rounds first"
-        super().__init__(f"batch {batch} waits for {waiting} rewards: {remedy}")
-
-
-class HorizonReached(DpauditError):
-    """All rounds are played."""
-
-    def __init__(self, horizon: int) -> None:
-        self.horizon = horizon
-        super().__init__(f"all {horizon} rounds have been handed out")
 
 
 class OnlineBandit:
@@ -78,7 +55,7 @@ class OnlineBandit:
         ends = exact(low, "low"), exact(high, "high")
         own = {
             "delta": show(exact(("1e-6" if algorithm == "shuffled" else 0) if delta is None else delta, "delta")),
-            "missing": show(sum(ends) / 2 if missing is None else exact(missing, "missing")),
+            "missing": show((ends[0] + ends[1]) / 2 if missing is None else exact(missing, "missing")),
         }  # fmt: skip
         parameters = {
             "algorithm": algorithm, "epsilon": show(exact(epsilon, "epsilon")), "horizon": horizon, "actions": actions,
@@ -180,7 +157,8 @@ class OnlineBandit:
         """Write the public state of the last batch boundary; nothing of the open batch is in it."""
         with self._lock:
             ledger = self._course.ledger
-            write_state(path, self._parameters, ledger and ledger.identity, self._course.boundary)
+            identity = None if ledger is None else ledger.identity
+            write_state(path, self._parameters, identity, self._course.boundary)
 
     @property
     def batch(self) -> int | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -53,7 +54,8 @@ class Course:
 
     def close(self, recorded: Recorded | None = None) -> None:
         """Release the batch, learn from it, open the next one."""
-        assert self.batch is not None and self.plan is not None
+        assert self.batch is not None
+        assert self.plan is not None
         with self.door() as door:
             noisy = self.batch.statistic(door)
         self.loop.learn(self.plan, noisy)
@@ -128,7 +130,7 @@ class _Server:
         steps = int(-(-self.step.sensitivity // noise.grid))
         release = dp.Release(
             name=f"batch {self.layout.number}", mechanism=noise.name, parameters=noise.parameters(),
-            sensitivity=self.step.sensitivity, epsilon=cost(noise, steps, self.step.epsilon * 0)[0],
+            sensitivity=self.step.sensitivity, epsilon=cost(noise, steps, Fraction(0))[0],
             cohort=dp.Cohort.of(played), kind="reports", n=1, values=np.array([units]), tags={str(place): 1},
             extra={"steps": str(steps), "coordinates": "1"},
         )  # fmt: skip

@@ -14,17 +14,9 @@ import numpy as np
 
 import dpaudit as dp
 from algorithms.elimination import Elimination, Plan, States
-from dpaudit.claims import DpauditError
+from algorithms.online_errors import UnreadableState
 
 SCHEMA = "dpaudit.online/1"
-
-
-class UnreadableState(DpauditError):
-    """A state file that this version did not write, or that does not fit its ledger."""
-
-    def __init__(self, path: str, why: str) -> None:
-        self.path, self.why = path, why
-        super().__init__(f"{path} cannot be used: {why}")
 
 
 class OnlineElimination(Elimination):

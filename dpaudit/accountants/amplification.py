@@ -11,13 +11,13 @@ from fractions import Fraction
 from typing import Protocol
 
 from dpaudit.accountants import blanket, closed
-from dpaudit.accountants.balls import decimal
 from dpaudit.accountants.blanket import GRID_STEPS
 from dpaudit.accountants.clone import CLONE, RESPONSE
 from dpaudit.accountants.closed import failure_probability, privacy_parameter, significant_digits
-from dpaudit.accountants.extreme import Attack, extreme_report_attack
 from dpaudit.accountants.search import crossing, float_root, log
+from dpaudit.balls import decimal
 from dpaudit.claims import Enclosure, InvalidValue, Number, whole
+from dpaudit.noise.extreme import Attack, extreme_report_attack
 
 __all__ = ["METHODS", "Attack", "amplify", "epsilon0_rule", "extreme_report_attack", "invert"]
 

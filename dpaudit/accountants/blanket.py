@@ -24,13 +24,13 @@ import flint
 import numpy as np
 import numpy.typing as npt
 
-from dpaudit.accountants.balls import ball, lower, precision, upper
 from dpaudit.accountants.clone import CLONE
 from dpaudit.accountants.contour import SKIP, Complexes, Tilt, enclose, estimate, log1p
-from dpaudit.accountants.extreme import extreme_report_attack
 from dpaudit.accountants.lattice import DIRECT, TERMS, Lattice, lattice
 from dpaudit.accountants.search import log
 from dpaudit.accountants.three_values import PairLoss
+from dpaudit.balls import ball, lower, precision, upper
+from dpaudit.noise.extreme import extreme_report_attack
 
 GRID_STEPS = 2 * 2**20  # rewards in [-1, 1] on the grid 2^-20
 _VERY_FEW = 8.0  # expected reports from the blanket below which the clone bound is as good

@@ -16,9 +16,9 @@ from typing import Any
 
 import flint
 
-from dpaudit.accountants.balls import ball, decimal, lower, precision, upper
 from dpaudit.accountants.contour import estimate
 from dpaudit.accountants.three_values import ThreeValues, curve
+from dpaudit.balls import ball, decimal, lower, precision, upper
 
 
 def clone_law(epsilon0: Fraction, n: int, epsilon: Fraction) -> ThreeValues:

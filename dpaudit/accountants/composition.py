@@ -22,7 +22,7 @@ DEFAULT_DELTA = Fraction(1, 10**6)
 
 def amplified(noise: Noise, epsilon0: Fraction, n: int, delta: Fraction) -> Fraction:
     """ε of n shuffled reports of an ε0-LDP randomiser: the least of the theorems that hold there, at most ε0."""
-    closed = amplify(epsilon0, n, delta, method="closed", digits=20)
+    closed = amplify(epsilon0, n, delta, method="closed", digits=20, attack=False)
     return min(epsilon0, closed.upper) if closed.in_domain else epsilon0
 
 
@@ -129,7 +129,7 @@ def _shuffled_line(read: Read, pure: Fraction, delta: Fraction) -> Line:
     release = read.release
     if not delta:
         return Line(release.name, release.n, pure, True, pure, "local randomiser", "δ = 0: shuffling gives nothing")
-    closed = amplify(pure, release.n, delta, method="closed", digits=20)
+    closed = amplify(pure, release.n, delta, method="closed", digits=20, attack=False)
     if closed.in_domain and closed.upper < pure:
         condition = "ε0 ≤ log(n/(16 log(2/δ))), n honest clients, sensitivity " + _known(release)
         return Line(

@@ -20,7 +20,7 @@ import flint
 import numpy as np
 import numpy.typing as npt
 
-from dpaudit.accountants.balls import ball
+from dpaudit.balls import ball
 
 DIRECT = 48  # interior points up to which φ is summed point by point
 # Beyond that a power series: how many terms, up to which |z| e^ε0. The rest after them is below 1e-30.

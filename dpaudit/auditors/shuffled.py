@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from dpaudit.accountants.extreme import extreme_report_attack
 from dpaudit.auditors.described import describe
 from dpaudit.auditors.witness import Witness
 from dpaudit.channel import Event, simulate
 from dpaudit.claims import Claim
+from dpaudit.noise.extreme import extreme_report_attack
 from dpaudit.subject import Subject
 
 PATHS = 400  # runs that show which batch the differing client is in, and how large it is

@@ -2,44 +2,20 @@
 
 from __future__ import annotations
 
-import os
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
 import mpmath
-from flint import arb, ctx, fmpq
+from flint import arb
 
-Ball = Any  # flint.arb has no stubs
+from dpaudit.balls import Ball, ball, precision
+
+__all__ = ["LEAST", "Ball", "approximate", "ball", "enclose", "ends", "precision"]
 
 # Below this a number is given as "between 0 and LEAST": its exact fraction could fill the memory.
 _LEAST_EXPONENT = -4096
 LEAST = Fraction(1, 2**-_LEAST_EXPONENT)
-
-_lock = threading.RLock()
-
-
-def _unlock_in_child() -> None:
-    global _lock
-    _lock = threading.RLock()
-
-
-os.register_at_fork(after_in_child=_unlock_in_child)
-
-
-@contextmanager
-def precision(bits: int) -> Iterator[None]:
-    """Balls are computed with ``bits`` bits inside. flint's precision is global, hence the lock."""
-    with _lock, ctx.workprec(bits):
-        yield
-
-
-def ball(value: Fraction | int) -> Ball:
-    """The ball around an exact number, at the current precision."""
-    number = Fraction(value)
-    return arb(fmpq(number.numerator, number.denominator))
 
 
 def _fraction(point: Ball) -> Fraction:

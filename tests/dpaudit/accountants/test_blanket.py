@@ -6,10 +6,10 @@ import flint
 import numpy as np
 import pytest
 
-from dpaudit.accountants.balls import precision
 from dpaudit.accountants.blanket import Blanket, Family
 from dpaudit.accountants.clone import CLONE
 from dpaudit.accountants.lattice import Lattice, lattice
+from dpaudit.balls import precision
 
 EFFORT = Fraction(1, 10**6)
 

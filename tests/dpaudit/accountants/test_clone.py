@@ -4,10 +4,10 @@ from itertools import product
 
 import pytest
 
-from dpaudit.accountants.balls import precision
 from dpaudit.accountants.clone import CLONE, RESPONSE, clone_law, last_one_out, response_law
 from dpaudit.accountants.contour import enclose
 from dpaudit.accountants.three_values import exact_sum
+from dpaudit.balls import precision
 
 EFFORT = Fraction(1, 10**12)
 

@@ -6,11 +6,11 @@ import flint
 import numpy as np
 import pytest
 
-from dpaudit.accountants.balls import precision
 from dpaudit.accountants.blanket import Blanket
 from dpaudit.accountants.clone import clone_law, response_law
 from dpaudit.accountants.contour import SKIP, enclose, estimate, saddle
 from dpaudit.accountants.lattice import lattice
+from dpaudit.balls import precision
 
 BITS = 400
 LAWS = {

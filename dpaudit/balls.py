@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import os
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from fractions import Fraction
@@ -10,19 +12,32 @@ from typing import Any
 
 import flint
 
+Ball = Any  # flint.arb has no stubs
+
 _LARGEST_EXPONENT = 1 << 20
+
+
+_lock = threading.RLock()
+
+
+def _unlock_in_child() -> None:
+    global _lock
+    _lock = threading.RLock()
+
+
+os.register_at_fork(after_in_child=_unlock_in_child)
 
 
 @contextmanager
 def precision(bits: int) -> Iterator[None]:
-    """Work with ``bits`` of precision inside the block; the caller's precision comes back after it."""
-    with flint.ctx.workprec(bits):
+    """Balls are computed with ``bits`` bits inside the block. flint's precision is global, hence the lock."""
+    with _lock, flint.ctx.workprec(bits):
         yield
 
 
-def ball(value: Fraction | int) -> Any:
+def ball(value: Fraction | int) -> Ball:
     """The smallest ball around an exact number at the current precision."""
-    return flint.arb(flint.fmpq(value.numerator, value.denominator))
+    return flint.arb(flint.fmpq(int(value.numerator), int(value.denominator)))
 
 
 def lower(value: Any) -> Fraction:

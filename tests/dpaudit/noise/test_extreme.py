@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from dpaudit.accountants import closed
-from dpaudit.accountants.extreme import extreme_report_attack
 from dpaudit.claims import InvalidValue
+from dpaudit.noise.extreme import extreme_report_attack
 
 N, DELTA = 297_170, Fraction("1e-6")
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dpaudit.accountants.balls import ball, decimal, lower, precision, upper
+from dpaudit.balls import ball, decimal, lower, precision, upper
 from dpaudit.claims import InvalidValue, Number, exact, exact_delta, positive, show, whole
 
 Floats = npt.NDArray[np.float64]
