@@ -77,4 +77,4 @@ def as_reward(reward: Any) -> float:
     try:
         return float(reward)
     except OverflowError:
-        return math.inf if reward > 0 else -math.inf
+        return math.inf if reward > 0 else -math.inf  # type: ignore[operator]

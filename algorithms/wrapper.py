@@ -41,13 +41,14 @@ def wrap(
     make, grey, example = _maker(policy, reset)
     dialect = recognise(example)
     check_contexts(example, dialect, contexts)
-    public = np.asarray(contexts) if isinstance(contexts, np.ndarray) else contexts
 
     def play(rewards: Any, rng: np.random.Generator, channel: dp.Channel | None) -> np.ndarray:
         data, seed = related[1].read(rewards), int(rng.integers(SEEDS))
         with _seeded(seed):
-            player = Player(make(seed, rng, channel), dialect, arms, public)
-            return _played(player, data, rounds)
+            fresh = make(seed, rng, channel)
+            if dialect == "choice" and hasattr(fresh, "startGame"):  # SMPyBandits plays after that only
+                fresh.startGame()
+            return _played(Player(fresh, dialect, arms, contexts), data, rounds)
 
     def black_box(rewards: Any, rng: np.random.Generator) -> np.ndarray:
         return play(rewards, rng, None)
@@ -90,7 +91,8 @@ def _arms(actions: Any) -> list[Any]:
 def _claim(claim: Any, observer: str) -> dp.Claim:
     if isinstance(claim, dp.Claim):
         return dp.Claim(claim.epsilon, claim.delta, observer)
-    return dp.Claim(*claim, observer=observer) if isinstance(claim, tuple) else dp.Claim(claim, observer=observer)
+    epsilon, delta = claim if isinstance(claim, tuple) and len(claim) == 2 else (claim, 0)
+    return dp.Claim(epsilon, delta, observer)
 
 
 def _maker(policy: Any, reset: Callable[..., Any] | None) -> tuple[Make, bool, Any]:

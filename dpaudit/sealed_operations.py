@@ -16,13 +16,17 @@ _DIAGONAL = 4096  # records up to which a vector is spread out as a square matri
 def index(private: Private, where: Any) -> Private:
     """private[where]. Every place of the result is one place of the source, so the trace is indexed alike."""
     trace = private.trace
-    if private.hidden and not isinstance(where, slice):
-        raise Leak("its length", caller())  # whether a place exists tells how many records there are
-    places = np.arange(private.value.size).reshape(private.value.shape)[where]
+    try:
+        places = np.arange(private.value.size).reshape(private.value.shape)[where]
+    except IndexError:
+        if private.hidden:  # whether a place exists tells how many records there are
+            raise Leak("its length", caller()) from None
+        raise
     value = private.value.ravel()[places]
     if private.removal and isinstance(trace, Elements):
         # A removed record moves all later ones to other places, in and out of any slice but the whole.
-        return private if where == slice(None) else private.lost("indexing records that can be removed", value)
+        whole = isinstance(where, slice) and where == slice(None)
+        return private if whole else private.lost("indexing records that can be removed", value)
     if isinstance(trace, Elements):
         chosen = Elements(trace.ids[places], trace.low[places], trace.high[places])
         if value.ndim == 1 and len(np.unique(places)) == len(places):
@@ -76,18 +80,19 @@ def average(private: Private, axis: Any = None, dtype: Any = None, out: Any = No
 
 def clip(private: Private, low: Any = None, high: Any = None, **more: Any) -> Private | None:
     """private.clip(low, high) with public ends."""
-    low, high = more.pop("a_min", more.pop("min", low)), more.pop("a_max", more.pop("max", high))
-    ends = [_public(end) for end in (low, high) if end is not None]
-    if more or not ends or any(end is None or np.isnan(end).any() for end in ends):
+    given = more.pop("a_min", more.pop("min", low)), more.pop("a_max", more.pop("max", high))
+    ends: list[Any] = [None if end is None else _public(end) for end in given]
+    known = [end for end in ends if end is not None]
+    if more or not known or len(known) < sum(end is not None for end in given) or any(np.isnan(end).any() for end in known):
         return None
-    if not isinstance(private.trace, Elements) or (private.removal and any(end.ndim for end in ends)):
+    if not isinstance(private.trace, Elements) or (private.removal and any(end.ndim for end in known)):
         return None
-    value = np.clip(private.value, low, high)
+    value = np.clip(private.value, *ends)
     if value.shape != private.value.shape:
         return None
     trace = private.trace
-    trace = replace(trace, low=np.clip(trace.low, low, high), high=np.clip(trace.high, low, high))
-    bits = max(private.precision.bits, *(bits_of(end) for end in ends))
+    trace = replace(trace, low=np.clip(trace.low, *ends), high=np.clip(trace.high, *ends))
+    bits = max(private.precision.bits, *(bits_of(end) for end in known))
     size = float(np.maximum(abs(trace.low), abs(trace.high)).max(initial=0.0))
     return Private(value, trace, private.precision.combine(bits, size, 1), private.removal)
 

@@ -14,8 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.claims import Leak
+from dpaudit.claims import InvalidValue, Leak
+from dpaudit.noise import GRID
 
+LARGEST = 2.0**52  # units of the grid; see noise.to_units
 ANYONE = -1  # stands for "whichever record is added or removed" in the ids of a Spread
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
@@ -77,6 +79,22 @@ class Precision:
             return Precision(bits, size)
         grown = self.slop * max(1.0, size / max(self.size, 1e-300))
         return Precision(bits, size, grown + terms * 2.0**-52 * size)
+
+
+def snap(values: Any, low: float, high: float) -> np.ndarray:
+    """Clip to the bounds, snapped inward to the grid, and round to it; NaN becomes the lower bound."""
+    scale = float(1 / GRID)
+    if not (math.isfinite(low) and math.isfinite(high) and low < high and max(abs(low), abs(high)) * scale <= LARGEST):
+        raise InvalidValue("low, high", (low, high), "in order, and at most 2^32 in magnitude")
+    first, last = math.ceil(low * scale), math.floor(high * scale)
+    if first > last:
+        raise InvalidValue("low, high", (low, high), "at least 2^-20 apart, the grid that records lie on")
+    raw = np.asarray(values)
+    if raw.dtype.kind not in "biuf":
+        raise InvalidValue("values", raw.dtype.type.__name__, "numbers, one per record")
+    inside = np.clip(np.where(np.isnan(raw), low, raw), low, high)
+    snapped: np.ndarray = np.clip(np.floor(inside * scale + 0.5), first, last) / scale
+    return snapped
 
 
 def bits_of(value: Any) -> int:

@@ -88,11 +88,11 @@ def _numbers(array: np.ndarray) -> np.ndarray:
 
 
 def _stack(rows: list[np.ndarray]) -> np.ndarray:
-    """Rows of different lengths are padded; their length is a column of its own."""
+    """Rows of different lengths are padded; their length comes first. Every column stays: what is left out here would
+    be left out for one data set alone, and the columns of the two would no longer be the same things."""
     width = max((len(row) for row in rows), default=0)
-    table = np.zeros((len(rows), width + 1))
+    table = np.zeros((len(rows), 1 + width))
     for place, row in enumerate(rows):
-        table[place, : len(row)] = row
-        table[place, width] = len(row)
-    varying = [c for c in range(width + 1) if len(table) and (table[:, c] != table[0, c]).any()]
-    return table if len(rows) < 2 else table[:, varying or [0]]
+        table[place, 0] = len(row)
+        table[place, 1 : 1 + len(row)] = row
+    return table

@@ -109,4 +109,4 @@ def test_sealed_sums_cannot_be_read_and_pass_the_door_unchanged():
         channel.release("sums", sealed, dp.Laplace(2), sensitivity=2)
     assert (dp.from_units(channel.events[0].query) == plain.sum(rounds, np.array([0, 1]))).all()
     assert channel.events[0].derived == 2
-    assert set(channel.events[0].cohort) == set(range(25)) if hasattr(channel.events[0].cohort, "__iter__") else True
+    assert channel.events[0].cohort == dp.Cohort.of(range(25))

@@ -109,7 +109,7 @@ def test_an_unreadable_certificate_or_key_exits_2(workspace: Path, certified: Ke
     assert dpaudit_cli("verify", "missing.json", "--key", certified.public).returncode == 2
 
 
-@pytest.mark.parametrize(("example", "codes"), [("black_box", {3}), ("adaptive", {3}), ("half_noise", {1, 3})])
+@pytest.mark.parametrize(("example", "codes"), [("black_box", {3}), ("overspends", {1, 3}), ("half_noise", {1, 3})])
 def test_what_is_not_certified_gets_no_certificate(
     example: str, codes: set[int], workspace: Path, keygen: Callable[[str], Keys], dpaudit_cli: Cli
 ) -> None:

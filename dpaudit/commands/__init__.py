@@ -1,0 +1,78 @@
+"""One module per group of commands. Each command takes the parsed options and answers with an exit code and a text."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from dpaudit.claims import InvalidValue, exact_delta, exact_epsilon, whole
+
+HOLDS, VIOLATED, UNUSABLE, UNPROVEN, NOTHING = 0, 1, 2, 3, 5
+WORST_FIRST = (UNUSABLE, VIOLATED, UNPROVEN, NOTHING, HOLDS)
+Answer = tuple[int, str]
+
+
+def worst(codes: Sequence[int]) -> int:
+    """Several results: the worst, in the order 2, 1, 3, 5, 0."""
+    return next(code for code in WORST_FIRST if code in codes)
+
+
+def fail(message: str, code: int) -> int:
+    """Say it in one line on stderr."""
+    print("dpaudit: " + " ".join(message.split()), file=sys.stderr)
+    return code
+
+
+def as_json(document: Any) -> str:
+    return json.dumps(document, allow_nan=False, ensure_ascii=False, indent=2)
+
+
+def algorithm_parameters(options: argparse.Namespace) -> dict[str, Any]:
+    if options.horizon is None:
+        raise InvalidValue("horizon", None, "given for a registered algorithm (--horizon T)")
+    return {
+        "epsilon": given_epsilon(options.epsilon, needed=True),
+        "delta": None if options.delta is None else exact_delta(options.delta),
+        "horizon": whole(options.horizon, "horizon", 3),
+        "actions": _actions(options),
+        "calibration": options.calibration,
+    }
+
+
+def given_epsilon(value: str | None, *, needed: bool) -> Any:
+    if value is None and needed:
+        raise InvalidValue("epsilon", None, "given (--epsilon E)")
+    return None if value is None else exact_epsilon(value)
+
+
+def _actions(options: argparse.Namespace) -> tuple[int, int] | None:
+    if options.actions is None and options.dim is None:
+        return None
+    dim = 2 if options.dim is None else whole(options.dim, "dim")
+    return (10 if options.actions is None else whole(options.actions, "actions")), dim
+
+
+class progress:
+    """A bar on stderr for what takes longer than a moment; nothing when stderr is not a terminal."""
+
+    def __init__(self, title: str, total: int | None = None) -> None:
+        self.title, self.total = title, total
+        self._bar: Any = None
+
+    def __enter__(self) -> Callable[[str], None]:
+        if not sys.stderr.isatty():
+            return lambda _: None
+        from rich.console import Console
+        from rich.progress import Progress
+
+        self._bar = Progress(console=Console(stderr=True), transient=True)
+        self._bar.start()
+        task = self._bar.add_task(self.title, total=self.total)
+        return lambda what: self._bar.update(task, description=f"{self.title}: {what}", advance=1)
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()

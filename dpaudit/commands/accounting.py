@@ -1,0 +1,81 @@
+"""``dpaudit account``, ``amplify`` and ``invert``."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from dpaudit.claims import Finding, exact_delta, show, whole
+from dpaudit.commands import HOLDS, UNPROVEN, VIOLATED, Answer, as_json, given_epsilon
+
+
+def account_command(options: argparse.Namespace) -> Answer:
+    from dpaudit.accountants import account
+    from dpaudit.ledger import load_releases
+    from dpaudit.report.text import account_text
+
+    epsilon, delta = given_epsilon(options.epsilon, needed=False), options.delta
+    source = load_releases(options.ledger)
+    try:
+        bound = account(source, delta=delta)
+        limit = (epsilon, exact_delta(delta or 0)) if epsilon is not None else _own_budget(source)
+    finally:
+        if hasattr(source, "close"):
+            source.close()
+    over = limit is not None and (bound.epsilon > limit[0] or bound.delta > limit[1])
+    findings = [finding.to_dict() for finding in bound.findings]
+    if over and limit is not None:
+        findings.insert(
+            0,
+            {
+                "rule": "DPA001",
+                "message": f"ε = {show(bound.epsilon)} exceeds the budget {show(limit[0])}",
+                "where": options.ledger,
+            },
+        )
+    if options.format == "json":
+        document = {
+            "schema": "dpaudit.account/1", "epsilon": show(bound.epsilon), "delta": show(bound.delta), "method": bound.method,
+            "observers": {name: {"epsilon": show(e), "delta": show(d)} for name, (e, d) in bound.per_observer.items()},
+            "worst_client": dict(bound.worst_client), "releases": [line.to_dict() for line in bound.lines], "findings": findings,
+        }  # fmt: skip
+        return (VIOLATED if over else HOLDS), as_json(document)
+    text = account_text(bound, options.ledger, None if limit is None else f"ε={show(limit[0])}, δ={show(limit[1])}")
+    return (VIOLATED if over else HOLDS), text + ("\n  DPA001   over budget" if over else "")
+
+
+def _own_budget(source: Any) -> tuple[Any, Any] | None:
+    budget = getattr(source, "budget", None)
+    return None if budget is None else (budget.epsilon, budget.delta)
+
+
+def amplify_command(options: argparse.Namespace) -> Answer:
+    from dpaudit.accountants import amplify
+
+    method = options.method or "clone"
+    found = amplify(options.epsilon0, options.n, options.delta, method=method)
+    return _enclosure(found, "epsilon", "ε", method, options, 12)
+
+
+def invert_command(options: argparse.Namespace) -> Answer:
+    from dpaudit.accountants import invert
+
+    method = options.method or "closed"
+    digits = whole(options.digits, "digits")
+    found = invert(options.epsilon, options.n, options.delta, method=method, digits=digits)
+    return _enclosure(found, "epsilon0", "ε0", method, options, digits if method == "closed" else 12)
+
+
+def _enclosure(found: Any, name: str, symbol: str, method: str, options: argparse.Namespace, digits: int) -> Answer:
+    from dpaudit.report.text import enclosure_text
+
+    code = HOLDS if found.in_domain else UNPROVEN
+    if options.format != "json":
+        return code, enclosure_text(found, symbol, method, digits)
+    document = {
+        "schema": f"dpaudit.{'amplify' if name == 'epsilon' else 'invert'}/1",
+        name: {"lower": show(found.lower), "upper": show(found.upper)},
+        "attack": None if found.attack is None else show(found.attack), "in_domain": found.in_domain, "method": method,
+        "findings": [] if found.in_domain else [Finding("DPA005", "ε0 is outside the theorem's domain", method).to_dict()],
+    }  # fmt: skip
+    return code, as_json(document)
