@@ -31,11 +31,20 @@ def speaks(policy: Any) -> bool:
     return any(_has(policy, choose) and _has(policy, learn) for choose, learn in METHODS.items())
 
 
-def recognise(policy: Any) -> str:
-    """The name of the method that chooses. Raises InvalidValue, which says what is missing."""
+@dataclass(frozen=True)
+class Dialect:
+    """The method that chooses, and whether the one that learns takes the context before all else."""
+
+    choose: str
+    context_first: bool
+
+
+def recognise(policy: Any) -> Dialect:
+    """Raises InvalidValue, which says what is missing."""
     for choose, learn in METHODS.items():
         if _has(policy, choose) and _has(policy, learn):
-            return choose
+            # contextualbandits: partial_fit(X, a, r); MABWiser: partial_fit(decisions, rewards, contexts=None)
+            return Dialect(choose, _required(getattr(policy, learn))[:1] == ["X"])
     for choose, learn in METHODS.items():
         if _has(policy, choose) or _has(policy, learn):
             found, missing = (choose, learn) if _has(policy, choose) else (learn, choose)
@@ -49,16 +58,16 @@ class Player:
     """One policy in one run: ``choose`` gives the index of an action, ``learn`` hands over its reward."""
 
     policy: Any
-    dialect: str
+    dialect: Dialect
     arms: Sequence[Any]
     contexts: Any = None
 
     def choose(self, t: int) -> int:
-        return self._place(_CHOOSE[self.dialect](self, t))
+        return self._place(_CHOOSE[self.dialect.choose](self, t))
 
     def learn(self, t: int, action: int, reward: Any) -> None:
         """``reward`` is a vector of one number, plain or sealed."""
-        _LEARN[self.dialect](self, t, self.arms[action], reward)
+        _LEARN[self.dialect.choose](self, t, self.arms[action], reward)
 
     def context(self, t: int) -> Any:
         """The public context of round t, a row where contexts are an array."""
@@ -79,12 +88,12 @@ class Player:
         raise DpauditError(f"the policy chose {chosen!r:.40}, which is none of its {len(self.arms)} actions")
 
 
-def check_contexts(policy: Any, dialect: str, contexts: Any) -> None:
+def check_contexts(policy: Any, dialect: Dialect, contexts: Any) -> None:
     """Raise InvalidValue when the policy cannot choose without a context and none are given."""
-    needed = {"pull": 1}.get(dialect, 0)
-    asked = _required(getattr(policy, dialect))
-    if contexts is None and len(asked) > needed:
-        raise InvalidValue("contexts", None, f"given: {dialect}() needs {', '.join(asked[needed:])}")
+    known = 1 if dialect.choose == "pull" else 0
+    asked = _required(getattr(policy, dialect.choose))[known:]
+    if contexts is None and asked:
+        raise InvalidValue("contexts", None, f"given: {dialect.choose}() needs {', '.join(asked)}")
 
 
 def _required(method: Callable[..., Any]) -> list[str]:
@@ -105,11 +114,11 @@ def _one(reward: Any) -> Any:
 
 
 def _partial_fit(player: Player, t: int, arm: Any, reward: Any) -> None:
-    fit, arms = player.policy.partial_fit, np.array([arm])
-    if _required(fit)[:1] == ["X"]:  # contextualbandits: partial_fit(X, a, r)
-        fit(player.context(t), arms, reward)
-    else:  # MABWiser: partial_fit(decisions, rewards, contexts=None)
-        fit(arms, reward, *player.extra(t))
+    arms = np.array([arm])
+    if player.dialect.context_first:
+        player.policy.partial_fit(player.context(t), arms, reward)
+    else:
+        player.policy.partial_fit(arms, reward, *player.extra(t))
 
 
 _CHOOSE: dict[str, Callable[[Player, int], Any]] = {

@@ -10,7 +10,7 @@ import hashlib
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, get_args
 
 import numpy as np
 
@@ -35,6 +35,13 @@ class Setting:
     leverage: float = 2.0  # core sets reach g ≤ leverage·m
     maximum: str = "active"  # eliminate against the best of A_i; "all": of A, as Algorithms 1 and 3 print it
     stop_when_decided: bool = False  # leave the batches once one action is left: the actions played are the same
+
+    def __post_init__(self) -> None:
+        for name, known in (("design", get_args(Design)), ("maximum", ("active", "all"))):
+            if getattr(self, name) not in known:
+                raise InvalidValue(name, getattr(self, name), "one of " + ", ".join(known))
+        if not self.low < self.high:
+            raise InvalidValue("low", self.low, f"below high, which is {self.high:g}")
 
     @property
     def growth(self) -> float:

@@ -53,6 +53,8 @@ class OnlineBandit:
         state: str | Path | None = None, design: Design = "frank-wolfe", maximum: str = "active",
     ) -> None:  # fmt: skip
         ends = exact(low, "low"), exact(high, "high")
+        if ends[0] >= ends[1]:
+            raise InvalidValue("low, high", (low, high), "in order: low below high")
         own = {
             "delta": show(exact(("1e-6" if algorithm == "shuffled" else 0) if delta is None else delta, "delta")),
             "missing": show((ends[0] + ends[1]) / 2 if missing is None else exact(missing, "missing")),

@@ -17,10 +17,22 @@ from algorithms.pulls import Pulls
 
 @lru_cache(maxsize=65536)
 def epsilon0(epsilon: Fraction, n: int, delta: Fraction, calibration: Calibration) -> Fraction:
-    """ε0 of a batch of n reports: f⁻¹ as printed, whatever its domain; else the ε0 rule of the corrections."""
+    """ε0 of a batch of n reports: f⁻¹ as printed, whatever its domain; f⁻¹ inside its domain as corrected; tight, the
+    exact clone bound. An ε-LDP report is ε-DP, so ε0 = ε always holds."""
     if calibration == "printed":
         return dp.invert(epsilon, n, delta, method="closed", digits=20).lower
-    return dp.epsilon0_rule(epsilon, n, delta)
+    if calibration == "corrected":
+        return dp.epsilon0_rule(epsilon, n, delta, method="closed")
+    return _cloned(epsilon, n, delta)
+
+
+def _cloned(epsilon: Fraction, n: int, delta: Fraction) -> Fraction:
+    """The largest ε0 of the clone bound, lowered until the certified ε of the batch is at most ε, rounding included."""
+    chosen, cut = dp.epsilon0_rule(epsilon, n, delta, method="clone"), Fraction(1, 2**30)
+    while chosen > epsilon and dp.amplify(chosen, n, delta, method="clone", attack=False).upper > epsilon:
+        chosen = Fraction(int(chosen * (1 - cut) * 2**40), 2**40)
+        cut *= 4
+    return max(epsilon, chosen)
 
 
 @dataclass(frozen=True)

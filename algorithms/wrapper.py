@@ -46,7 +46,7 @@ def wrap(
         data, seed = related[1].read(rewards), int(rng.integers(SEEDS))
         with _seeded(seed):
             fresh = make(seed, rng, channel)
-            if dialect == "choice" and hasattr(fresh, "startGame"):  # SMPyBandits plays after that only
+            if dialect.choose == "choice" and hasattr(fresh, "startGame"):  # SMPyBandits plays after that only
                 fresh.startGame()
             return _played(Player(fresh, dialect, arms, contexts), data, rounds)
 

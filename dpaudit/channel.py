@@ -22,6 +22,7 @@ from dpaudit.claims import (
     DpauditError,
     Finding,
     InvalidValue,
+    Leak,
     SensitivityError,
     exact,
     positive,
@@ -29,7 +30,7 @@ from dpaudit.claims import (
 from dpaudit.ledger import Budget, Cohort, Ledger, MemoryLedger, Release
 from dpaudit.noise import GRID, Noise, SecureSource, Source, from_units, to_units
 from dpaudit.reports import Records, Reports, as_records, multiset
-from dpaudit.traced import Sealed, Untraced, caller, dependence, unseal
+from dpaudit.traced import Sealed, Untraced, caller, dependence, one_record_each, unseal
 
 
 @dataclass(frozen=True)
@@ -200,7 +201,9 @@ class Channel:
         """The same door for a subset of the trials."""
         if self.trials is None:
             raise InvalidValue("index", "given", "used with trials only; this door serves one run")
-        chosen = np.arange(self.trials)[index]
+        chosen = np.atleast_1d(np.arange(self.trials)[index])
+        if len(np.unique(chosen)) != len(chosen):
+            raise InvalidValue("index", "a list with repeats", "a set of trials, each at most once")
         view = object.__new__(Channel)
         view.__dict__.update(self.__dict__)
         view._index = chosen if self._index is None else self._index[chosen]
@@ -208,6 +211,8 @@ class Channel:
 
     def secret_integers(self, below: Any) -> np.ndarray:
         """Secret uniform integers in [0, below), one per entry; simulation only."""
+        if isinstance(self._door, Live):  # one run: a permutation from the cryptographic source serves it
+            raise DpauditError("secret integers are for simulated trials; a live door gives secret_permutation")
         if not isinstance(self._door, Simulated):
             return np.random.default_rng().integers(0, below)
         return self._door.generator.integers(0, below)
@@ -226,9 +231,9 @@ class Channel:
         sensitivity is smaller than the one derived from sealed data.
         """
         self._check_call(name, noise, to)
-        declared = _declared(sensitivity)
+        declared = _declared(sensitivity, self.trials)
         derived, touched, steps = self._derive(name, value, noise, declared)
-        who = Cohort.of(cohort) if touched is None else _joined(cohort, touched)
+        who = _joined(cohort, touched)
         units = to_units(unseal(value) if isinstance(value, Sealed) else value, noise.grid)
         if self.trials is not None and units.ndim == 0:
             units = np.broadcast_to(units, (self.trials,))
@@ -266,9 +271,12 @@ class Channel:
         """
         self._check_call(name, noise, to)
         records = as_records(values, tags, self.trials)
-        declared = _declared(sensitivity)
-        derived, touched, steps = self._derive(name, records.sealed(), noise, declared)
-        who = Cohort.of(cohort) if touched is None else _joined(cohort, touched)
+        declared = _declared(sensitivity, self.trials)
+        sealed = records.sealed()
+        if to == "shuffled" and sealed is not None and not one_record_each(sealed):
+            raise InvalidValue("values", "values that share records", "one report per record: amplification rests on it")
+        derived, touched, steps = self._derive(name, sealed, noise, declared)
+        who = _joined(cohort, touched)
         if steps is None and isinstance(declared, Fraction):
             steps = int(-(-declared // noise.grid))
         record = None
@@ -319,27 +327,23 @@ class Channel:
         if to not in OBSERVERS:
             raise InvalidValue("to", to, "one of " + ", ".join(OBSERVERS))
 
-    def _derive(self, name: str, value: Any, noise: Noise, declared: Any) -> tuple[Fraction | None, Any, int | None]:
+    def _derive(self, name: str, value: Any, noise: Noise, declared: Any) -> tuple[Fraction | None, Cohort | None, int | None]:
         """From sealed data: the proven sensitivity, whose data it is, and its size in steps of the grid."""
         if not isinstance(value, Sealed):
             return None, None, None
         found = dependence(value)
+        if self.trials is not None and value.ndim and not isinstance(found, Untraced):
+            found = Untraced("a sealed array over many trials", caller())  # its first axis is no coordinate
         if isinstance(found, Untraced):
             message = f"release {name!r}: the trace was lost in {found.operation}; sensitivity is not proven"
             self._untraced.append(Finding("untraced", message, found.where))
             return None, None, None
-        moves = found.moves if noise.norm == 1 else found.moves**2
-        largest = float(moves.sum(axis=1).max(initial=0.0))
-        derived = exact(largest if noise.norm == 1 else float(np.sqrt(largest)), "sensitivity")
-        grid = float(noise.grid)
-        per_record = np.ceil((found.moves + 2 * found.slop * (found.moves > 0)) / grid)
-        squares = float((per_record**2).sum(axis=1).max(initial=0.0))
-        steps = int(per_record.sum(axis=1).max(initial=0)) if noise.norm == 1 else math.ceil(math.sqrt(squares) * (1 + 1e-15))
+        derived = exact(found.sensitivity(noise.norm), "sensitivity")
         if isinstance(declared, Fraction) and derived > declared * (1 + Fraction(1, 10**12)):
             if self._door.strict:
                 raise SensitivityError(name, declared, derived)
             self._findings.append(Finding("DPA003", str(SensitivityError(name, declared, derived))[8:], caller()))
-        return derived, found.cohort, steps
+        return derived, Cohort.of(found.cohort), found.steps(noise.grid, noise.norm)
 
     def _cost(
         self, noise: Noise, steps: int | None, coordinates: int, shuffled: int | None = None
@@ -377,8 +381,10 @@ class Channel:
             self._events.append(event)
 
 
-def _declared(sensitivity: Any) -> Any:
+def _declared(sensitivity: Any, trials: int | None) -> Any:
     if isinstance(sensitivity, np.ndarray) and sensitivity.ndim:
+        if sensitivity.shape != (trials,):
+            raise InvalidValue("sensitivity", f"shape {sensitivity.shape}", "one number, or one per trial")
         if not (np.isfinite(sensitivity).all() and (sensitivity > 0).all()):
             raise InvalidValue("sensitivity", "an array", "finite and greater than 0 in every trial")
         return sensitivity
@@ -386,16 +392,23 @@ def _declared(sensitivity: Any) -> Any:
 
 
 def _declared_steps(declared: Fraction, noise: Noise, value: Any, units: np.ndarray, trials: int | None) -> int:
-    """Declared sensitivity in steps of the grid. Rounding k float coordinates can add a step to each but one."""
+    """Declared sensitivity in steps of the grid. Rounding k float coordinates adds less than a step to each: less than k in
+    L1, √k in L2."""
     steps = int(-(-declared // noise.grid))
     coordinates = units.size if trials is None else units.size // max(trials, 1)
-    whole = not isinstance(value, Sealed) and np.asarray(value).dtype.kind in "biu"
-    return steps if whole or coordinates <= 1 else steps + coordinates - 1
+    whole = not isinstance(value, Sealed) and np.asarray(value).dtype.kind in "biu" and (1 / noise.grid).denominator == 1
+    if whole or coordinates <= 1:
+        return steps
+    return steps + (coordinates - 1 if noise.norm == 1 else math.isqrt(coordinates - 1) + 1)
 
 
-def _joined(cohort: Any, touched: Any) -> Cohort:
-    derived = Cohort.of(touched)
-    return derived if cohort is None else derived.union(Cohort.of(cohort))
+def _joined(cohort: Any, touched: Cohort | None) -> Cohort:
+    """Whose data it is: as derived, where it is; what was declared can only add to that."""
+    if isinstance(cohort, Sealed):
+        raise Leak("a cohort", caller())
+    if touched is None:
+        return Cohort.of(cohort)
+    return touched if cohort is None else touched.union(Cohort.of(cohort))
 
 
 def _tag_counts(records: Records) -> dict[str, int]:
@@ -444,7 +457,8 @@ def simulate(
         ledger = MemoryLedger(kind="simulated")
     if ledger is not None and limit is not None:
         ledger.limit(limit)
-    every = (ledger is not None) if every_report is None else every_report
+    every = bool(every_report) or ledger is not None  # sums drawn by their own law would pass the ledger by
+    limit = ledger.budget if ledger is not None else None
     yield Channel(Simulated(int(seed), trials, every, first), ledger=ledger, budget=limit, observe=observe)
 
 

@@ -45,8 +45,11 @@ class BudgetExceeded(DpauditError):
         )
 
 
-class Leak(DpauditError, TypeError):
-    """DPA002: sealed data was turned into something that the door does not see."""
+class Leak(DpauditError):
+    """DPA002: sealed data was turned into something that the door does not see.
+
+    No TypeError: numpy and others would swallow it, try something else and complain about that.
+    """
 
     def __init__(self, operation: str, where: str = "") -> None:
         self.operation, self.where = operation, where

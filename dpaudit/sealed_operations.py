@@ -180,17 +180,20 @@ def divide(a: Any, b: Any) -> Private | None:
 
 
 def matmul(a: Any, b: Any) -> Private | None:
-    """Public weights times records, or records times public weights: coordinate c moves by |w_cj|·width_j."""
+    """Public weights times a vector, or a vector times public weights: coordinate c moves by Σ_j |w_cj|·move_j."""
     private, weights = (a, _public(b)) if isinstance(a, Private) else (b, _public(a))
-    if weights is None or private.removal or not isinstance(private.trace, Elements) or weights.ndim not in (1, 2):
+    trace, precision = private.trace, private.precision
+    if weights is None or weights.ndim not in (1, 2) or private.removal or private.value.ndim != 1:
         return None
     rows = weights.T if isinstance(a, Private) else weights
-    if not np.isfinite(rows).all():
+    if not isinstance(trace, Elements | Spread) or not np.isfinite(rows).all():
         return None
-    trace, precision = private.trace, private.precision
-    moves = np.abs(rows).T * (trace.high - trace.low).reshape(-1, *([1] * (rows.ndim - 1)))
+    if isinstance(trace, Elements):
+        moves = np.abs(rows).T * (trace.high - trace.low).reshape(-1, *([1] * (rows.ndim - 1)))
+    else:
+        moves = trace.moves @ np.abs(rows).T
     size = precision.size * float(np.abs(rows).sum(axis=-1).max(initial=0.0))
-    bound = precision.combine(precision.bits + bits_of(rows), size, max(len(trace.ids), 1))
+    bound = precision.combine(precision.bits + bits_of(rows), size, max(private.value.size, 1))
     return Private(rows @ private.value, Spread(trace.ids, moves), bound, False)
 
 

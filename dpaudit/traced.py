@@ -29,7 +29,7 @@ from dpaudit.traces import (
     snap,
 )
 
-__all__ = ["Dependence", "Sealed", "Untraced", "caller", "dependence", "seal", "seal_sums", "snap", "unseal"]
+__all__ = ["Dependence", "Sealed", "Untraced", "caller", "dependence", "one_record_each", "seal", "seal_sums", "snap", "unseal"]
 
 _GRID_BITS = 20  # records lie on the grid 2^-20, so that sums of them are exact in float64
 
@@ -60,6 +60,11 @@ def unseal(sealed: Sealed) -> np.ndarray:
 def dependence(sealed: Sealed) -> Dependence | Untraced:
     """For the door: how far one record can move each coordinate, and whose records they are."""
     return dependence_of(sealed._private)
+
+
+def one_record_each(sealed: Sealed) -> bool:
+    """Does every value depend on one record of its own, as far as is known?"""
+    return isinstance(sealed._private.trace, Elements | Untraced)
 
 
 class Sealed(NDArrayOperatorsMixin):

@@ -10,6 +10,7 @@ import math
 import os
 import sys
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ import numpy as np
 from dpaudit.claims import InvalidValue, Leak
 from dpaudit.noise import GRID
 
-LARGEST = 2.0**52  # units of the grid; see noise.to_units
+LARGEST = 2**52  # units of the grid; see noise.to_units
 ANYONE = -1  # stands for "whichever record is added or removed" in the ids of a Spread
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
@@ -143,6 +144,22 @@ class Dependence:
     moves: np.ndarray  # (records or classes of records, coordinates)
     cohort: Any  # array of ids, or list of ranges; None for everybody
     slop: float
+
+    def sensitivity(self, norm: int) -> float:
+        """The largest move of one record, in L1 or L2; for people, and to compare with what was declared."""
+        lengths = np.hypot.reduce(self.moves, axis=1) if norm == 2 else self.moves.sum(axis=1)
+        return float(lengths.max(initial=0.0))
+
+    def steps(self, grid: Fraction, norm: int) -> int:
+        """The same as a whole number of grid steps, never too small: rounding moves a coordinate by ⌈Δ/grid⌉ at most."""
+        moves = np.minimum(self.moves + 2 * self.slop * (self.moves > 0), float(2 * LARGEST * grid))
+        rough = np.linalg.norm(moves / float(grid), ord=norm, axis=1)
+        # Rounding up adds less than one step per coordinate, so only rows this close to the longest can be the longest.
+        near = rough >= rough.max(initial=0.0) * (1 - 1e-9) - moves.shape[1]
+        rows = moves[near].max(axis=0, keepdims=True) if moves.shape[1] == 1 and near.any() else np.unique(moves[near], axis=0)
+        worst = max((sum((-(-Fraction(m) // grid)) ** norm for m in row) for row in rows), default=0)
+        root = worst if norm == 1 else math.isqrt(worst)
+        return root + (root**norm < worst)
 
 
 def dependence_of(private: Private) -> Dependence | Untraced:

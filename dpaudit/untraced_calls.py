@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -29,7 +30,8 @@ _DATA_DEPENDENT = (np.linalg.LinAlgError, FloatingPointError, ZeroDivisionError,
 def call(name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], *, static: bool = False) -> Any:
     """Run ``function``; arguments may be, or hold, ``Private``. The result is Private, or a tuple or list of them.
 
-    ``static``: the shape of the result depends on no value. Raises Leak where the operation would hand plain values to a file, an array, a function or another Python object.
+    ``static``: the shape of the result depends on no value.
+    Raises Leak where the operation would hand plain values to a file, an array, a function or another Python object.
     """
     sources = list(_privates([*args, *kwargs.values()]))
     if _short(name) in WRITERS:
@@ -37,16 +39,18 @@ def call(name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs:
     if any(part is not None for part in _flat(kwargs.get("out"))):
         raise Leak("an output array", caller())
     try:
-        with np.errstate(all="ignore"):  # a warning would tell
+        with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):  # a warning would tell
             result = function(*(_opened(a) for a in args), **{key: _opened(a) for key, a in kwargs.items()})
-    except ValueError as error:
-        if "read-only" in str(error):
-            raise Leak("writing it into an array", caller()) from None
-        if any(source.hidden for source in sources) and not isinstance(error, Leak):
-            raise Leak("an error that depends on its length", caller()) from None
+    except np.exceptions.AxisError:
         raise
     except _DATA_DEPENDENT:
         raise Leak("an error that depends on it", caller()) from None
+    except ValueError as error:
+        if "read-only" in str(error):
+            raise Leak("writing it into an array", caller()) from None
+        if any(source.hidden for source in sources):
+            raise Leak("an error that depends on its length", caller()) from None
+        raise
     return _sealed_result(name, result, sources, hidden=not (static or _static_shape(_short(name), args, kwargs)))
 
 

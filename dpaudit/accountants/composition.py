@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 from dpaudit.accountants.amplification import amplify
@@ -20,10 +21,14 @@ from dpaudit.noise import GRID, Noise, noise_from
 DEFAULT_DELTA = Fraction(1, 10**6)
 
 
+@lru_cache(maxsize=4096)
+def _cloned(epsilon0: Fraction, n: int, delta: Fraction) -> Fraction:
+    return amplify(epsilon0, n, delta, method="clone", attack=False).upper
+
+
 def amplified(noise: Noise, epsilon0: Fraction, n: int, delta: Fraction) -> Fraction:
-    """ε of n shuffled reports of an ε0-LDP randomiser: the least of the theorems that hold there, at most ε0."""
-    closed = amplify(epsilon0, n, delta, method="closed", digits=20, attack=False)
-    return min(epsilon0, closed.upper) if closed.in_domain else epsilon0
+    """ε of n shuffled reports of any ε0-LDP randomiser, adaptive ones included: the exact clone bound, at most ε0."""
+    return min(epsilon0, _cloned(epsilon0, n, delta))
 
 
 use_amplifier(amplified)
@@ -129,22 +134,13 @@ def _shuffled_line(read: Read, pure: Fraction, delta: Fraction) -> Line:
     release = read.release
     if not delta:
         return Line(release.name, release.n, pure, True, pure, "local randomiser", "δ = 0: shuffling gives nothing")
-    closed = amplify(pure, release.n, delta, method="closed", digits=20, attack=False)
-    if closed.in_domain and closed.upper < pure:
-        condition = "ε0 ≤ log(n/(16 log(2/δ))), n honest clients, sensitivity " + _known(release)
+    epsilon = amplified(read.noise, pure, release.n, delta)
+    if epsilon < pure:
+        condition = f"n honest clients, one report each; sensitivity {_known(release)}"
         return Line(
-            release.name,
-            release.n,
-            pure,
-            True,
-            closed.upper,
-            "Feldman–McMillan–Talwar 2021, Thm 3.1",
-            condition,
-            delta,
+            release.name, release.n, pure, True, epsilon, "clones, exact (Feldman–McMillan–Talwar 2021)", condition, delta
         )
-    reason = "f gives nothing below ε0" if closed.in_domain else "ε0 is outside the domain ε0 ≤ log(n/(16 log(2/δ))) of f"
-    # Out of domain the batch is charged at ε0; that is DPA005 only when ε0 exceeds what any single report may cost.
-    return Line(release.name, release.n, pure, True, pure, "local randomiser (no amplification)", reason)
+    return Line(release.name, release.n, pure, True, pure, "local randomiser", "too few reports for amplification")
 
 
 def _known(release: Release) -> str:

@@ -48,7 +48,10 @@ def prove(subject: Subject, claim: Claim, seed: int) -> Proof:
         data = pairs[(place * 5) % len(pairs)][place % 2]
         try:
             runs.append(_run(subject, claim, data, seed + place))
-        except Leak as leak:
+        except Exception as error:
+            leak = _leak_behind(error)
+            if leak is None:
+                raise
             return Proof(None, None, [Finding("DPA002", str(leak)[8:], leak.where)])
     findings = _distinct([finding for run in runs for finding in run.findings])
     if not all(run.releases for run in runs):
@@ -70,6 +73,13 @@ def prove(subject: Subject, claim: Claim, seed: int) -> Proof:
     upper = Upper(figure, bound.method, sensitivity, path)  # type: ignore[arg-type]
     declared = {release.name: release.sensitivity for run in runs for release in run.releases}
     return Proof(upper, bound, findings, declared, next((run.untraced for run in runs if run.untraced), ""))
+
+
+def _leak_behind(error: BaseException | None) -> Leak | None:
+    """The leak that ended a run. numpy reports some as errors of its own, with the leak as their cause."""
+    while error is not None and not isinstance(error, Leak):
+        error = error.__cause__
+    return error
 
 
 def _at(bound: Bound, claim: Claim) -> Fraction:

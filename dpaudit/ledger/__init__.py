@@ -1,6 +1,6 @@
 """What was released, to whom, at what cost: records, cohorts, budgets, and the store that keeps them."""
 
-from dpaudit.ledger.budget import Budget, Charge, Filter, PureSums, refuse_overrun
+from dpaudit.ledger.budget import Budget, Charge, Filter, refuse_overrun
 from dpaudit.ledger.checkpoint import Verified, checkpoint, verify, verify_checkpoint
 from dpaudit.ledger.cohort import Cohort
 from dpaudit.ledger.errors import (
@@ -16,6 +16,7 @@ from dpaudit.ledger.jsonl import canonical, load_file, loads
 from dpaudit.ledger.memory import MemoryLedger
 from dpaudit.ledger.merkle import inclusion_proof, is_included
 from dpaudit.ledger.opening import SqliteLedger, import_jsonl, load_releases, open_ledger
+from dpaudit.ledger.pure_sums import PureSums
 from dpaudit.ledger.release import Release
 from dpaudit.ledger.store import Head, Ledger, Slot
 

@@ -12,13 +12,12 @@ A ledger is a sequence of canonical JSON texts, the leaves of the tree:
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
-from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Protocol
 
-from dpaudit.claims import InvalidValue, exact, show
+from dpaudit.claims import InvalidValue, exact_delta, exact_epsilon, show
 from dpaudit.ledger.budget import Budget, Charge, Filter
 from dpaudit.ledger.cohort import Cohort
 from dpaudit.ledger.errors import InvalidRecord, TamperedLedger
@@ -27,7 +26,11 @@ from dpaudit.ledger.merkle import Tree
 FORMAT = 1
 LEDGER_KINDS = ("deployment", "simulated")
 
-_number = lru_cache(maxsize=4096)(exact)
+_NO_FACTS: dict[str, str] = {}
+
+_epsilon = lru_cache(maxsize=4096)(exact_epsilon)
+_delta = lru_cache(maxsize=4096)(exact_delta)
+_decode = json.JSONDecoder().raw_decode
 
 
 class Entries(Protocol):
@@ -52,30 +55,41 @@ class Entries(Protocol):
 class Book:
     """The state after some entries. ``apply`` raises TamperedLedger for one that no ledger writes.
 
-    Without a filter, hashes and order are checked, and what was spent is not added up.
+    ``lenient``: charges are added up without asking whether the budget allowed each of them; see ``replay``.
     """
 
-    def __init__(self, where: str, spends: Filter | None) -> None:
-        self.where, self.spends = where, spends
+    def __init__(self, where: str, spends: Filter, lenient: bool = False) -> None:
+        self.where, self.spends, self.lenient = where, spends, lenient
         self.tree = Tree()
         self.kind = self.identity = ""
         self.budget: Budget | None = None
-        self.filter_name = spends.name if spends else ""
-        self.open_charges: dict[int, tuple[Charge, str | None]] = {}
+        self.filter_name = spends.name
+        self.open_charges: dict[int, dict[str, Any]] = {}
         self.stored: dict[str, int] = {}  # idempotency key → place of its release
         self.releases = 0
+        self.all_pure = True  # every charge has a known ε
 
     def apply(self, entry: bytes) -> None:
         place = self.tree.size
         try:
-            data = json.loads(entry.decode())
+            text = entry.decode("ascii")
+            data, end = _decode(text)
             kind = data["entry"]
-            if (kind == "ledger") != (place == 0):
+            if (kind == "ledger") != (place == 0) or end != len(text):
                 raise ValueError
-            getattr(self, _READERS[kind])(data, place)
-        except (KeyError, TypeError, ValueError, InvalidRecord, RecursionError):
+            _READERS[kind](self, data, place)
+        except (AttributeError, KeyError, TypeError, ValueError, InvalidRecord, RecursionError):
             raise TamperedLedger(self.where, f"entry {place} is not what a ledger writes there") from None
         self.tree.append(entry)
+
+    def within_budget(self) -> bool:
+        """Did no charge of a lenient book exceed the budget? Budgets are only tightened, and spends never fall."""
+        if self.budget is None or self.filter_name != self.spends.name:
+            return True
+        return self.all_pure and self.budget.allows(self.spends.worst())
+
+    def unused(self) -> list[Charge]:
+        return [_read_charge(data) for data in self.open_charges.values()]
 
     def _open(self, data: dict[str, Any], place: int) -> None:
         if data["format"] != FORMAT or data["kind"] not in LEDGER_KINDS or type(data["id"]) is not str:
@@ -89,17 +103,17 @@ class Book:
         self.budget, self.filter_name = budget, str(data["filter"])
 
     def _charge(self, data: dict[str, Any], place: int) -> None:
-        charge = _read_charge(data)
-        self._spend(charge)
-        self.open_charges[place] = charge, data.get("key")
+        self._spend(_read_charge(data))
+        self.open_charges[place] = data
 
     def _release(self, data: dict[str, Any], place: int) -> None:
         record, key = data["release"], data.get("key")
         if "charge" in data:
-            charge, key = self.open_charges.pop(data["charge"])
-            if not matches(charge, _read_charge(record)):
+            charged = self.open_charges.pop(data["charge"])
+            key = charged.get("key")
+            if not _as_charged(charged, record):
                 raise ValueError
-        elif self.spends is not None:
+        else:
             self._spend(_read_charge(record))
         if key is not None:
             if key in self.stored:
@@ -109,9 +123,9 @@ class Book:
 
     def _spend(self, charge: Charge) -> None:
         """Budgets of another filter are not re-enacted; their charges are still kept."""
-        if self.spends is None:
-            return
-        if self.budget is not None and self.filter_name == self.spends.name:
+        if charge.epsilon is None:
+            self.all_pure = False
+        if self.budget is not None and not self.lenient and self.filter_name == self.spends.name:
             try:
                 cost = self.spends.would_cost(charge)
             except InvalidValue:
@@ -121,7 +135,27 @@ class Book:
         self.spends.add(charge)
 
 
-_READERS = {"ledger": "_open", "budget": "_limit", "charge": "_charge", "release": "_release"}
+_READERS: dict[str, Callable[[Book, dict[str, Any], int], None]] = {
+    "ledger": Book._open,
+    "budget": Book._limit,
+    "charge": Book._charge,
+    "release": Book._release,
+}
+
+
+def replay(entries: Entries, spends: Callable[[], Filter], watch: int | None = None) -> tuple[Book, bytes | None]:
+    """The book of all entries, and the root at size ``watch``. Raises TamperedLedger.
+
+    Asking the filter about every charge takes longer than reading them, so it is asked once, at the end; only when the
+    worst record is over the budget (which may have been set later than it was spent) are the charges looked at one by one.
+    """
+    book = Book(entries.where, spends(), lenient=True)
+    seen = catch_up(book, entries, watch)
+    if not book.within_budget():
+        book = Book(entries.where, spends())
+        seen = catch_up(book, entries, watch)
+    book.lenient = False
+    return book, seen
 
 
 def catch_up(book: Book, entries: Entries, watch: int | None = None) -> bytes | None:
@@ -166,13 +200,18 @@ def charge_to_json(charge: Charge, key: str | None) -> dict[str, Any]:
     return data if key is None else {**data, "key": key}
 
 
+def _as_charged(charged: dict[str, Any], record: dict[str, Any]) -> bool:
+    """Does the release match its charge entry? Mostly they are written alike, so texts are compared first."""
+    alike = charged["epsilon"] == record["epsilon"] and charged["name"] == record["name"]
+    if alike and charged["delta"] == record.get("delta", "0") and charged["cohort"] == record["cohort"]:
+        return True
+    return matches(_read_charge(charged), _read_charge(record))
+
+
 def _read_charge(data: dict[str, Any]) -> Charge:
     """The charge of a charge entry or of a release record; numbers are texts, or the entry is refused."""
-    epsilon, delta = data["epsilon"], data.get("delta", "0")
-    if not (epsilon is None or type(epsilon) is str) or type(delta) is not str:
+    epsilon, delta, facts = data["epsilon"], data.get("delta", "0"), data.get("facts", _NO_FACTS)
+    if not (epsilon is None or type(epsilon) is str) or type(delta) is not str or type(facts) is not dict:
         raise ValueError
-    facts = data.get("facts", {})
-    if not isinstance(facts, dict):
-        raise ValueError
-    pure: Fraction | None = None if epsilon is None else _number(epsilon)
-    return Charge(pure, _number(delta), Cohort.from_json(data["cohort"]), str(data["name"]), facts)
+    pure = None if epsilon is None else _epsilon(epsilon)
+    return Charge.checked(pure, _delta(delta), Cohort.from_json(data["cohort"]), str(data["name"]), facts)

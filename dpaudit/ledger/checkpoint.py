@@ -11,11 +11,11 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from dpaudit.claims import InvalidValue
-from dpaudit.ledger.book import Book, catch_up
-from dpaudit.ledger.budget import PureSums
+from dpaudit.ledger.book import Book, replay
 from dpaudit.ledger.errors import TamperedLedger
 from dpaudit.ledger.jsonl import canonical
 from dpaudit.ledger.opening import read_entries
+from dpaudit.ledger.pure_sums import PureSums
 from dpaudit.ledger.store import Ledger
 
 SCHEMA = "dpaudit.checkpoint/1"
@@ -81,11 +81,7 @@ def verify(path: str | Path, checkpoint: Mapping[str, Any] | None = None, key: E
     entries, watch = read_entries(path), None if checkpoint is None else checkpoint["size"]
     try:
         with entries.snapshot():
-            book = Book(str(path), None)
-            seen = catch_up(book, entries, watch)
-            if book.budget is not None:  # was it kept?
-                book = Book(str(path), PureSums())
-                catch_up(book, entries)
+            book, seen = replay(entries, PureSums, watch)
     finally:
         entries.close()
     if checkpoint is not None:

@@ -31,7 +31,7 @@ class Cohort:
 
     @classmethod
     def all(cls) -> Cohort:
-        return cls(everyone=True)
+        return _EVERYONE
 
     @classmethod
     def of(cls, records: object = None) -> Cohort:
@@ -116,6 +116,12 @@ class Cohort:
                 merged.append((start, stop))
         return cls(intervals=tuple(merged), ids=ids)
 
+    @classmethod
+    def _one(cls, start: int, stop: int) -> Cohort:
+        made = object.__new__(cls)
+        _put(made, "intervals", ((start, stop),))  # the rest has its default
+        return made
+
     @property
     def size(self) -> int | None:
         """How many records; None for everyone, whose number is not public."""
@@ -165,7 +171,9 @@ class Cohort:
     def from_json(cls, data: object, line: int | None = None) -> Cohort:
         """Read ``to_json``'s forms, in any order. Raises InvalidRecord."""
         if data is None:
-            return cls.all()
+            return _EVERYONE
+        if type(data) is list and len(data) == 1 and _is_interval(data[0]) and data[0][0] < data[0][1]:
+            return cls._one(data[0][0], data[0][1])  # the common form: a ledger of a million is read on opening
         if isinstance(data, dict) and set(data) <= {"ids", "intervals"}:
             intervals, ids = data.get("intervals", []), data.get("ids", [])
         else:
@@ -175,6 +183,10 @@ class Cohort:
             expected = 'null, [[start, stop], …] with start ≤ stop, or {"intervals": …, "ids": […]}'
             raise InvalidRecord("cohort", expected, line)
         return cls._ranges([(start, stop) for start, stop in intervals], frozenset(ids))
+
+
+_put = object.__setattr__
+_EVERYONE = Cohort(everyone=True)
 
 
 def _is_interval(pair: object) -> bool:

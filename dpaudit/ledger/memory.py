@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 
-from dpaudit.ledger.budget import Filter, Limit, PureSums
+from dpaudit.ledger.budget import Filter, Limit
 from dpaudit.ledger.merkle import tree_root
+from dpaudit.ledger.pure_sums import PureSums
 from dpaudit.ledger.store import Ledger, first_entry
 
 

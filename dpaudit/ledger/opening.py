@@ -6,10 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from dpaudit.ledger.book import Entries
-from dpaudit.ledger.budget import Filter, Limit, PureSums
+from dpaudit.ledger.budget import Filter, Limit
 from dpaudit.ledger.errors import LedgerUnavailable, MalformedJson, UnreadableLedger
 from dpaudit.ledger.export import OPENING, ExportEntries
 from dpaudit.ledger.jsonl import lines
+from dpaudit.ledger.pure_sums import PureSums
 from dpaudit.ledger.release import Release
 from dpaudit.ledger.sqlite import MAGIC, SqliteEntries, create
 from dpaudit.ledger.store import Ledger, first_entry

@@ -12,10 +12,11 @@ from types import TracebackType
 from typing import Any, NoReturn, Self
 
 from dpaudit.claims import DpauditError, InvalidValue, show
-from dpaudit.ledger.book import FORMAT, LEDGER_KINDS, Book, Entries, catch_up, charge_to_json, matches
-from dpaudit.ledger.budget import Budget, Charge, Filter, Limit, PureSums, Spend, refuse_overrun
+from dpaudit.ledger.book import FORMAT, LEDGER_KINDS, Entries, catch_up, charge_to_json, matches, replay
+from dpaudit.ledger.budget import Budget, Charge, Filter, Limit, Spend, refuse_overrun
 from dpaudit.ledger.errors import LedgerUnavailable, TamperedLedger, WrongKind
 from dpaudit.ledger.jsonl import canonical
+from dpaudit.ledger.pure_sums import PureSums
 from dpaudit.ledger.release import Release
 
 
@@ -111,7 +112,7 @@ class Ledger:
     def unused_charges(self) -> list[Charge]:
         """Charges without a release: drawn and lost in a crash, or still being drawn. They stay spent."""
         self._refresh()
-        return [charge for charge, _ in self._book.open_charges.values()]
+        return self._book.unused()
 
     def spent(self) -> Spend:
         """The largest Σε and Σδ of any record, unused charges included."""
@@ -194,10 +195,11 @@ class Ledger:
 
     def _sync(self) -> None:
         if self._behind:
-            self._filter = self._spends()
-            self._book = Book(self._entries.where, self._filter)
-        self._behind = True
-        catch_up(self._book, self._entries)
+            self._book, _ = replay(self._entries, self._spends)
+            self._filter = self._book.spends
+        else:
+            self._behind = True
+            catch_up(self._book, self._entries)
         self._behind = False
 
     def _put(self, data: dict[str, Any]) -> int:

@@ -70,6 +70,8 @@ def fits() -> Test:
             observed = np.append(observed[~rare], observed[rare].sum())
             expected = np.append(expected[~rare], expected[rare].sum())
         keep = expected > 1e-9
+        if keep.sum() == 1:
+            return 1.0  # one possible outcome, and nothing else was drawn
         return float(stats.chisquare(observed[keep], expected[keep] * (observed[keep].sum() / expected[keep].sum())).pvalue)
 
     return p_value

@@ -89,7 +89,7 @@ def factory(dialect, scale):
 
 
 def audited(dialect, scale, **more):
-    return dp.audit(wrap(factory(dialect, scale), claim="1", **RANGE, **more), samples=2000, seed=11)
+    return dp.audit(wrap(factory(dialect, scale), claim="1", **RANGE, **more), samples=1000, seed=11)
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
@@ -299,7 +299,7 @@ class Grey(Committing):
 @pytest.mark.parametrize("observer", ["server", "actions"])
 def test_a_policy_that_takes_a_channel_is_certified(observer):
     subject = wrap(lambda channel: Grey(channel, 2), claim="1", observer=observer, **RANGE)
-    verdict = dp.audit(subject, samples=500, seed=3)
+    verdict = dp.audit(subject, samples=200, seed=3)
     assert str(verdict.verdict) == "certified"
     assert verdict.upper.epsilon == 1
     assert verdict.upper.sensitivity == "proven"
@@ -307,7 +307,7 @@ def test_a_policy_that_takes_a_channel_is_certified(observer):
 
 def test_a_policy_that_takes_a_channel_is_refuted_at_half_the_noise():
     subject = wrap(lambda channel: Grey(channel, 1), claim="1", observer="server", **RANGE)
-    verdict = dp.audit(subject, samples=500, seed=3)
+    verdict = dp.audit(subject, samples=200, seed=3)
     assert str(verdict.verdict) == "refuted"
     assert verdict.lower.epsilon == 2
 
@@ -320,6 +320,6 @@ def test_a_policy_that_decides_on_a_sealed_reward_is_found_out():
                 self.difference = self.difference + 0
 
     subject = wrap(lambda channel: Peeking(channel, 2), claim="1", observer="server", **RANGE)
-    verdict = dp.audit(subject, samples=500, seed=3)
+    verdict = dp.audit(subject, samples=200, seed=3)
     assert str(verdict.verdict) == "unproven"
     assert "DPA002" in {finding.rule for finding in verdict.findings}

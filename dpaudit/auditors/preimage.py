@@ -1,0 +1,128 @@
+"""Which floats can be a fixed value plus the output of a known sampler? Mironov 2012, "On significance of the least significant
+bits for differential privacy". An answer only names an event; whether that event tells data sets apart is tested on runs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+_AROUND = range(-4, 5)  # exp, a difference and a product are each off by at most a unit in the last place
+_DRAWS = 8  # recorded draws per run that are compared with one output
+
+Reach = Callable[[np.ndarray, float, float], np.ndarray]
+
+
+@dataclass(frozen=True)
+class Additive:
+    """A guess: outputs are ``centre`` on one data set and ``other`` on its neighbour, plus noise of this scale."""
+
+    centre: float
+    other: float
+    scale: float
+
+
+def any_float(values: np.ndarray, centre: float, scale: float) -> np.ndarray:
+    """Is there a float64 whose sum with the centre rounds to the value? Whatever the sampler; the scale plays no part."""
+    noise = values - centre
+    near = (noise, np.nextafter(noise, np.inf), np.nextafter(noise, -np.inf))
+    return np.logical_or.reduce([centre + one == values for one in near])
+
+
+def numpy_laplace(values: np.ndarray, centre: float, scale: float) -> np.ndarray:
+    """numpy's Generator.laplace: U = k/2^53, then log(U + U) below a half and −log(2 − U − U) above it."""
+
+    def noises(k: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        low = k * 2.0**-53
+        high = 1.0 - low
+        return np.log(low + low), -np.log(2.0 - high - high)  # 2 − U is rounded before U is taken away again
+
+    return _search(values, centre, scale, noises)
+
+
+def inverse_cdf(values: np.ndarray, centre: float, scale: float) -> np.ndarray:
+    """The textbook form ∓log(1 − 2|U − ½|), U = k/2^53: `random.random()` and diffprivlib before its repair."""
+
+    def noises(k: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        size = np.log(k * 2.0**-52)
+        return size, -size
+
+    return _search(values, centre, scale, noises)
+
+
+def _search(
+    values: np.ndarray, centre: float, scale: float, noises: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
+) -> np.ndarray:
+    nearest = np.floor(np.exp(-np.abs(values - centre) / scale) * 2.0**52)
+    found = np.zeros(values.shape, dtype=bool)
+    for step in _AROUND:
+        for noise in noises(np.clip(nearest + step, 1.0, 2.0**52)):
+            found |= centre + noise * scale == values
+    return found
+
+
+SAMPLERS: dict[str, Reach] = {
+    "any float64 sampler": any_float,
+    "numpy's Laplace sampler": numpy_laplace,
+    "the inverse-CDF Laplace sampler": inverse_cdf,
+}
+
+
+def guessed(values: np.ndarray, others: np.ndarray) -> list[Additive]:
+    """Centres and scales from training outputs alone: the shortest decimals that fit them, scales also as 1/ε or 2/ε."""
+    if min(len(values), len(others)) < 20:
+        return []
+    medians = [float(np.median(side)) for side in (values, others)]
+    spread = float(np.mean([np.abs(side - m).mean() for side, m in zip((values, others), medians, strict=True)]))
+    if not 0 < spread < np.inf:
+        return []
+    error = 3 * spread / np.sqrt(min(len(values), len(others)))
+    centre, other = (_shortest(m, error) for m in medians)
+    scales = {_shortest(spread, error)} | {top / _shortest(top / spread, top / spread * error / spread) for top in (1.0, 2.0)}
+    return [Additive(centre, other, scale) for scale in sorted(scales) if 0 < scale < np.inf]
+
+
+def _shortest(number: float, error: float) -> float:
+    """The decimal with the fewest places within ``error``."""
+    first = -int(np.floor(np.log10(abs(number) + error)))
+    rounded = (round(number, places) for places in range(first, first + 18))
+    return next((short for short in rounded if abs(short - number) <= error), number)
+
+
+class Recording(np.random.Generator):
+    """A generator that remembers the scale and the outcome of each Laplace and normal draw; the draws are numpy's own."""
+
+    def __init__(self, seed: Sequence[int]) -> None:
+        super().__init__(np.random.PCG64(seed))
+        self.draws: list[tuple[float, np.ndarray]] = []
+
+    def laplace(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+        return self._keep(loc, scale, super().laplace(0.0, scale, size if np.ndim(loc) == 0 else size or np.shape(loc)))
+
+    def normal(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+        return self._keep(loc, scale, super().normal(0.0, scale, size if np.ndim(loc) == 0 else size or np.shape(loc)))
+
+    def standard_normal(self, size: Any = None, dtype: Any = np.float64, out: Any = None) -> Any:
+        return self._keep(0.0, 1.0, super().standard_normal(size, dtype, out))
+
+    def _keep(self, loc: Any, scale: Any, noise: Any) -> Any:
+        if np.ndim(scale) == 0 and len(self.draws) < 10**5:
+            self.draws.append((float(scale), np.array(noise, dtype=float)))
+        return loc + noise
+
+
+def centres(outputs: np.ndarray, draws: Sequence[tuple[float, np.ndarray]]) -> Iterator[tuple[float, float]]:
+    """(centre, scale) for each recorded draw that, taken from the outputs of the same runs, leaves one and the same number.
+
+    ``draws``: for each draw that a run makes, its scale and its outcomes over the runs.
+    """
+    for scale, noise in list(draws)[:_DRAWS]:
+        if noise.shape != outputs.shape:
+            continue
+        rest = outputs - noise
+        centre, times = Counter(rest.tolist()).most_common(1)[0]
+        if 2 * times > len(outputs) and np.isfinite(centre) and scale > 0:
+            yield float(centre), scale

@@ -1,0 +1,362 @@
+"""Sealed data: what may be known of it, what may not, and that whoever tries is named by file and line."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import io
+import json
+import math
+import operator
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpaudit as dp
+from dpaudit.claims import InvalidValue, Leak
+from dpaudit.traced import Untraced, dependence
+
+SECRET = 0.4375
+Act = Callable[[Any], Any]
+
+
+@pytest.fixture
+def records() -> Any:
+    return dp.seal(np.array([SECRET, -0.5, 0.25]), -1, 1)
+
+
+@pytest.fixture
+def removable() -> Any:
+    return dp.seal(np.array([SECRET, -0.5, 0.25]), -1, 1, removal=True)
+
+
+CONVERSIONS: dict[str, Act] = {
+    "bool": lambda x: bool(x[0] > 0),
+    "if": lambda x: 1 if x.sum() > 0 else 2,
+    "any": lambda x: bool((x > 0).any()),
+    "in": lambda x: 0.5 in x,
+    "max": lambda x: max(x),
+    "sorted": lambda x: sorted(x),
+    "int": lambda x: int(x[0]),
+    "float": lambda x: float(x[0]),
+    "complex": lambda x: complex(x[0]),
+    "round": lambda x: round(x[0]),
+    "math": lambda x: math.sqrt(x[0]),
+    "percent": lambda x: "%f" % x[0],  # noqa: UP031
+    "index": lambda x: [1, 2, 3][x[0]],
+    "operator.index": lambda x: operator.index(x[0]),
+    "range": lambda x: range(x[0]),
+    "places": lambda x: np.arange(3)[x],
+    "own places": lambda x: x[x],
+    "mask": lambda x: x[x > 0],
+    "shape": lambda x: np.zeros(x.sum()),
+    "array": lambda x: np.array(x),
+    "asarray": lambda x: np.asarray(x, dtype=float),
+    "array of entries": lambda x: np.array([x[0], x[1]]),
+    "nditer": lambda x: np.nditer(x),
+    "vectorize": lambda x: np.vectorize(lambda v: v)(x),
+    "item": lambda x: x.item(0),
+    "tolist": lambda x: x.tolist(),
+    "tobytes": lambda x: x.tobytes(),
+    "pickle": lambda x: pickle.dumps(x),
+    "assignment": lambda x: operator.setitem(np.zeros(3), slice(None), x),
+    "generator": lambda x: np.random.default_rng(1).permutation(x),
+    "seed": lambda x: np.random.default_rng(1).binomial(10, x),
+}
+
+
+@pytest.mark.parametrize("convert", CONVERSIONS.values(), ids=CONVERSIONS.keys())
+def test_turning_sealed_data_into_plain_values_is_dpa002_at_the_users_line(records: Any, convert: Act) -> None:
+    with pytest.raises(Leak, match="DPA002") as leak:
+        convert(records)
+    _, line = inspect.getsourcelines(convert)
+    assert leak.value.where == f"{Path(__file__).name}:{line}"
+    assert str(SECRET) not in str(leak.value)
+
+
+def test_assigning_a_sealed_number_to_a_plain_entry_is_refused_and_the_leak_named_as_the_cause(records: Any) -> None:
+    """numpy puts an error of its own before it."""
+    buffer = np.zeros(3)
+    with pytest.raises(ValueError, match="setting an array element") as refused:
+        buffer[0] = records[0]
+    assert isinstance(refused.value.__cause__, Leak)
+    assert not buffer.any()
+
+
+WRITES: dict[str, Act] = {
+    "out": lambda x: np.add(x, 1, out=np.zeros(3)),
+    "out of a function": lambda x: np.median(x, out=np.zeros(())),
+    "out of sum": lambda x: np.sum(x, out=np.zeros(())),
+    "out of a method": lambda x: x.cumsum(out=np.zeros(3)),
+    "in place": lambda x: operator.iadd(np.zeros(3), x),
+    "ufunc.at": lambda x: np.add.at(np.zeros(3), [0, 1, 2], x),
+    "copyto": lambda x: np.copyto(np.zeros(3), x),
+    "put": lambda x: np.put(np.zeros(3), [0, 1, 2], x),
+    "place": lambda x: np.place(np.zeros(3), np.ones(3, bool), x),
+    "putmask": lambda x: np.putmask(np.zeros(3), np.ones(3, bool), x),
+    "fill_diagonal": lambda x: np.fill_diagonal(np.zeros((3, 3)), x),
+    "save": lambda x: np.save(io.BytesIO(), x),
+    "savetxt": lambda x: np.savetxt(io.StringIO(), x),
+    "tofile": lambda x: x.tofile("nowhere"),
+    "array2string": lambda x: np.array2string(x),
+}
+
+
+@pytest.mark.parametrize("write", WRITES.values(), ids=WRITES.keys())
+def test_writing_sealed_data_into_a_plain_array_or_a_file_is_dpa002(
+    records: Any, write: Act, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(Leak):
+        write(records)
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_array_that_refused_sealed_data_holds_none_of_it(records: Any) -> None:
+    for write in (lambda b: np.add(records, 1, out=b), lambda b: np.copyto(b, records), lambda b: operator.imul(b, records)):
+        buffer = np.full(3, 7.0)
+        with pytest.raises(Leak):
+            write(buffer)
+        assert np.array_equal(buffer, [7, 7, 7])
+
+
+class Spy:
+    """A public object that would keep whatever it is shown."""
+
+    __array_priority__ = 1000
+
+    def __init__(self) -> None:
+        self.seen: list[Any] = []
+
+    def __radd__(self, other: Any) -> Any:
+        self.seen.append(other)
+        return 0.0
+
+    __rmul__ = __rpow__ = __radd__
+
+    def __float__(self) -> float:
+        return 2.0
+
+
+@pytest.mark.parametrize(
+    "show",
+    [
+        lambda x, spy: np.apply_along_axis(spy.__radd__, 0, x),
+        lambda x, spy: np.piecewise(x, [np.ones(3, bool)], [spy.__radd__]),
+        lambda x, spy: np.frompyfunc(spy.__radd__, 1, 1)(x),
+        lambda x, spy: np.power(x, spy),
+        lambda x, spy: np.power(x, np.array([spy] * 3, dtype=object)),
+    ],
+)
+def test_no_python_function_or_object_is_shown_plain_values(records: Any, show: Any) -> None:
+    spy = Spy()
+    with pytest.raises(Leak):
+        show(records, spy)
+    assert not [value for value in spy.seen if not isinstance(value, dp.Sealed)]
+
+
+def test_arithmetic_with_a_foreign_object_shows_it_nothing(records: Any) -> None:
+    spy = Spy()
+    result = np.add(records, spy), np.multiply(records, spy)
+    assert all(isinstance(part, dp.Sealed) for part in result)
+    assert not [value for value in spy.seen if not isinstance(value, dp.Sealed)]
+
+
+ATTRIBUTES = "T data flat flags base real imag ctypes strides nbytes itemsize".split()  # noqa: SIM905
+
+
+@pytest.mark.parametrize("name", ATTRIBUTES)
+def test_every_attribute_of_an_array_comes_back_sealed(records: Any, name: str) -> None:
+    assert isinstance(getattr(records, name), dp.Sealed)
+
+
+@pytest.mark.parametrize("name", ["__array_interface__", "__array_struct__", "__dict__", "_value", "nothing"])
+def test_other_attributes_do_not_exist(records: Any, name: str) -> None:
+    with pytest.raises(AttributeError):
+        getattr(records, name)
+
+
+def test_printing_sealed_data_shows_none_of_it(records: Any) -> None:
+    for text in (str(records), repr(records), f"{records}", f"{records[0]:.3f}", f"{[records]}"):
+        assert "sealed" in text
+        assert "4375" not in text
+    with pytest.raises(TypeError):
+        json.dumps(records)
+
+
+def test_copies_stay_sealed_and_keep_their_trace(records: Any) -> None:
+    for twin in (copy.copy(records), copy.deepcopy(records), records.copy()):
+        assert isinstance(twin, dp.Sealed)
+        assert not isinstance(dependence(twin), Untraced)
+
+
+@pytest.mark.parametrize("act", [lambda x: x.sort(), lambda x: x.fill(0), lambda x: x.put(0, 1), lambda x: x.partition(1)])
+def test_sealed_data_cannot_be_changed_in_place(records: Any, act: Act) -> None:
+    """Entries would belong to other records than their trace says."""
+    with pytest.raises(Leak):
+        act(records)
+    assert np.array_equal(dp.unseal(records), [SECRET, -0.5, 0.25])
+
+
+def test_sealed_data_does_not_follow_later_changes_of_what_was_sealed() -> None:
+    values = np.array([1.0, 0.0])
+    x, sums = dp.seal(values, -1, 1), dp.seal_sums(values, np.array([0, 1]), np.array([1, 2]), 2.0, 1.0)
+    values[0] = 0.5
+    assert dp.unseal(x)[0] == dp.unseal(sums)[0] == 1
+
+
+UNTRACED: dict[str, Act] = {
+    "median": np.median,
+    "sort": np.sort,
+    "maximum": lambda x: np.maximum(x, 0),
+    "square": lambda x: x**2,
+    "abs": abs,
+    "greater": lambda x: x > 0,
+    "where": lambda x: np.where(x > 0, 1.0, 0.0),
+    "concatenate": lambda x: np.concatenate([x, x]),
+    "unique": np.unique,
+    "product": lambda x: x * x,
+    "std": lambda x: x.std(),
+    "astype": lambda x: x.astype(int),
+    "cumulative": np.cumsum,
+    "broadcast": lambda x: x + np.zeros((2, 3)),
+    "array_equal": lambda x: np.array_equal(x, x),
+    "apply": lambda x: np.apply_along_axis(np.median, 0, x),
+    "norm": np.linalg.norm,
+    "fraction power": lambda x: np.power(abs(x), dp.exact("1/2")),
+}
+
+
+@pytest.mark.parametrize("operate", UNTRACED.values(), ids=UNTRACED.keys())
+def test_an_operation_that_is_not_known_is_untraced_and_no_leak(records: Any, operate: Act) -> None:
+    result = operate(records)
+    assert isinstance(result, dp.Sealed)
+    found = dependence(result) if not result._private.hidden else result._private.trace
+    assert isinstance(found, Untraced)
+    assert found.where.startswith(Path(__file__).name)
+    assert np.array_equal(dp.unseal(result), operate(dp.unseal(records)))
+
+
+def test_the_first_lost_operation_is_the_one_that_is_named(records: Any) -> None:
+    found = dependence(np.sort(records)[0] * 2)
+    assert isinstance(found, Untraced)
+    assert "sort" in found.operation
+
+
+def test_operations_with_several_results_give_several_sealed_ones(records: Any) -> None:
+    fraction, whole = np.modf(records)
+    assert isinstance(fraction, dp.Sealed)
+    assert isinstance(whole, dp.Sealed)
+    assert all(isinstance(part, dp.Sealed) for part in np.split(records, 3))
+    assert isinstance(np.linalg.svd(np.outer(records, records)).S, dp.Sealed)
+
+
+COUNTS: dict[str, Act] = {
+    "nonzero": lambda x: len(np.nonzero(x > 0)[0]),
+    "flatnonzero": lambda x: np.flatnonzero(x > 0).size,
+    "where": lambda x: np.where(x > 0)[0].shape,
+    "unique": lambda x: len(np.unique(x)),
+    "compress": lambda x: len(np.compress(x > 0, np.ones(3))),
+    "repeat": lambda x: np.repeat(x, (4 * abs(x)).astype(int)).shape,
+    "method": lambda x: (x > 0).nonzero()[0].size,
+    "loop": lambda x: list(np.flatnonzero(x > 0)),
+}
+
+
+@pytest.mark.parametrize("count", COUNTS.values(), ids=COUNTS.keys())
+def test_a_shape_that_depends_on_the_data_is_as_private_as_the_data(records: Any, count: Act) -> None:
+    with pytest.raises(Leak, match="length"):
+        count(records)
+
+
+def test_a_shape_that_depends_on_the_data_cannot_be_released(records: Any) -> None:
+    with dp.simulate(1) as channel, pytest.raises(Leak, match="length"):
+        channel.release("positive ones", np.flatnonzero(records > 0), dp.Laplace(1), sensitivity=3)
+    assert not channel.events
+
+
+def test_a_shape_that_cannot_depend_on_the_data_is_public(records: Any) -> None:
+    shapes = [records, records[1:], np.sort(records), records > 0, np.eye(2, 3) @ records, np.outer(records, records)]
+    assert [np.shape(x) for x in shapes] == [(3,), (2,), (3,), (3,), (2,), (3, 3)]
+    assert (len(records), records.ndim, records.size, np.size(records)) == (3, 1, 3, 3)
+    assert [isinstance(entry, dp.Sealed) for entry in records] == [True] * 3
+
+
+LENGTHS: dict[str, Act] = {
+    "len": len,
+    "shape": lambda x: x.shape,
+    "size": lambda x: np.size(x),
+    "iteration": list,
+    "comparison": lambda x: (x > 0).shape,
+    "sorted": lambda x: len(np.sort(x)),
+    "place": lambda x: x[5],
+    "weights": lambda x: len(x * np.ones(3)),
+    "slice": lambda x: len(x[:2]),
+}
+
+
+@pytest.mark.parametrize("ask", LENGTHS.values(), ids=LENGTHS.keys())
+def test_the_number_of_removable_records_is_private(removable: Any, ask: Act) -> None:
+    with pytest.raises(Leak, match="length"):
+        ask(removable)
+
+
+def test_removable_records_can_be_summed_but_not_released_one_by_one(removable: Any) -> None:
+    with dp.simulate(1) as channel:
+        assert np.shape(channel.release("sum", removable.sum(), dp.Laplace(1), sensitivity=1)) == ()
+        with pytest.raises(Leak, match="length"):
+            channel.release("all", removable, dp.Laplace(1), sensitivity=1)
+        with pytest.raises(Leak, match="length"):
+            channel.reports("each", removable, dp.Laplace(1), sensitivity=1)
+
+
+def test_errors_that_depend_on_the_data_are_leaks(records: Any, removable: Any) -> None:
+    with pytest.raises(Leak, match="error"):
+        np.linalg.inv(np.outer(records, records) * 0)
+    with pytest.raises(Leak, match="error"):
+        np.take(records, (10 * records).astype(int))
+    with pytest.raises(Leak, match="error"):
+        np.maximum(removable, np.zeros(7))
+
+
+@pytest.mark.parametrize("raised", [np.nan, np.inf, -np.inf, 1e308, -1e308])
+def test_records_that_are_not_numbers_or_out_of_range_are_clipped(raised: float) -> None:
+    snapped = dp.unseal(dp.seal([raised, 0.0], -0.1, 0.1))
+    assert np.all(np.abs(snapped) <= 0.1)
+    assert np.all(snapped * 2**20 == np.round(snapped * 2**20))
+
+
+def test_bounds_are_snapped_inward_to_the_grid() -> None:
+    ends = dp.snap([-5, 5], -0.1, 0.1)
+    assert np.array_equal(ends * 2**20, [-104857, 104857])
+
+
+@pytest.mark.parametrize("bounds", [(1, 1), (1, -1), (np.nan, 1), (0, np.inf), (-1e300, 1e300), (1e-9, 2e-9), (-(2.0**33), 0)])
+def test_bounds_that_are_none_are_refused(bounds: Any) -> None:
+    with pytest.raises(InvalidValue):
+        dp.seal([0.0], *bounds)
+
+
+@pytest.mark.parametrize("values", [1.0, np.zeros((2, 2)), np.zeros((1, 1, 1)), ["a"], [None], [1j]])
+def test_data_that_are_not_one_number_per_record_are_refused(values: Any) -> None:
+    with pytest.raises(InvalidValue):
+        dp.seal(values, 0, 1)
+
+
+def test_a_message_about_bad_data_shows_none_of_it() -> None:
+    with pytest.raises(InvalidValue) as refused:
+        dp.seal(["patient 4711"], 0, 1)
+    assert "4711" not in str(refused.value)
+
+
+def test_empty_data_can_be_summed_and_released() -> None:
+    empty = dp.seal([], -1, 1)
+    with dp.simulate(1) as channel:
+        channel.release("sum", empty.sum(), dp.Laplace(2), sensitivity=2)
+        channel.release("all", empty, dp.Laplace(2), sensitivity=2)
+        channel.release("mean", empty.mean(), dp.Laplace(2), sensitivity=2)
+    assert [event.query.shape for event in channel.events] == [(), (0,), ()]
