@@ -70,6 +70,7 @@ class Simulated:
     trials: int | None
     every_report: bool = False
     first: np.ndarray | None = None  # outputs to pin for the first release alone; the rest is drawn
+    wild: bool = False  # the rest is noise of every size instead: what does not notice depends on the first alone
     strict: bool = False
     generator: np.random.Generator = field(init=False)
 
@@ -80,10 +81,16 @@ class Simulated:
         if self.first is not None:
             pinned, self.first = self.first, None
             return np.broadcast_to(pinned.reshape(-1, *[1] * (units.ndim - 1)), units.shape)
-        return noise.simulate(units, self.generator)
+        return self._wild(noise, units) if self.wild else noise.simulate(units, self.generator)
 
     def sums(self, noise: Noise, units: np.ndarray, counts: np.ndarray) -> np.ndarray:
-        return noise.simulate_sums(units, counts, self.generator)
+        return self._wild(noise, units) if self.wild else noise.simulate_sums(units, counts, self.generator)
+
+    def _wild(self, noise: Noise, units: np.ndarray) -> np.ndarray:
+        if noise.name == "randomized-response":
+            return self.generator.integers(0, 2, units.shape)
+        size = 2.0 ** self.generator.uniform(0, 50, units.shape)
+        return units + np.where(self.generator.random(units.shape) < 0.5, -size, size).astype(np.int64)
 
 
 @dataclass
@@ -444,6 +451,7 @@ def simulate(
     every_report: bool | None = None,
     observe: Callable[[Any], Any] | None = None,
     first: np.ndarray | None = None,
+    wild: bool = False,
 ) -> Iterator[Channel]:
     """A seeded door of the same law, for one run or many trials at once. Never writes a deployment ledger."""
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
@@ -459,7 +467,7 @@ def simulate(
         ledger.limit(limit)
     every = bool(every_report) or ledger is not None  # sums drawn by their own law would pass the ledger by
     limit = ledger.budget if ledger is not None else None
-    yield Channel(Simulated(int(seed), trials, every, first), ledger=ledger, budget=limit, observe=observe)
+    yield Channel(Simulated(int(seed), trials, every, first, wild), ledger=ledger, budget=limit, observe=observe)
 
 
 @contextmanager

@@ -104,8 +104,8 @@ def exact(value: Number, name: str = "value") -> Fraction:
 def exact_epsilon(value: Number, name: str = "epsilon") -> Fraction:
     """A privacy parameter ε: finite and not negative."""
     epsilon = exact(value, name)
-    if epsilon < 0:
-        raise InvalidValue(name, value, "zero or more")
+    if not 0 <= epsilon <= 10**300:
+        raise InvalidValue(name, value, "zero or more, and at most 1e300")
     return epsilon
 
 

@@ -14,6 +14,7 @@ from dpaudit.claims import OBSERVERS, DpauditError
 from dpaudit.commands import UNUSABLE, VIOLATED, Answer, fail
 from dpaudit.commands.accounting import account_command, amplify_command, invert_command
 from dpaudit.commands.auditing import audit_command
+from dpaudit.commands.explaining import explain_command
 from dpaudit.commands.ledgers import checkpoint_command, keygen_command, verify_command
 from dpaudit.commands.running import demo_command, run_command
 
@@ -114,6 +115,8 @@ def build_parser() -> Parser:
         )
         if name == "invert":
             command.add_argument("--digits", default="50", help="digits of the closed form's inverse (default 50)")
+    command = add("explain", explain_command, "what a rule says, why it matters, what to do")
+    command.add_argument("rule", metavar="RULE", help="DPA001 … DPA008")
     command = add("keygen", keygen_command, "make an Ed25519 key pair for checkpoints and certificates")
     command.add_argument("-o", dest="name", metavar="NAME", required=True, help="writes NAME and NAME.pub")
     command = add("checkpoint", checkpoint_command, "sign how long a ledger is now, to be kept elsewhere")

@@ -115,7 +115,9 @@ class Drawn:
 
     def pairs(self, rng: np.random.Generator) -> list[Pair]:
         drawn = draw_examples(self.strategy, int(rng.integers(2**32)), 25)
-        return [pair for pair in drawn if isinstance(pair, tuple) and len(pair) == 2]
+        if not drawn or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in drawn):
+            raise InvalidValue("neighbours", "a strategy of something else", "a strategy of pairs (data, data')")
+        return drawn
 
     def others(self, rng: np.random.Generator) -> list[Any]:
         return [pair[0] for pair in self.pairs(rng)[:3]]

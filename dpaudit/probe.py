@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
+from dpaudit.traced import Sealed
+
 
 class PathWatch:
     """Remembers whether a released value was looked at, and whether a release came after that."""
@@ -77,13 +79,26 @@ class Probe(NDArrayOperatorsMixin):
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
         return np.asarray(self._look(), dtype=dtype)
 
+    def __complex__(self) -> complex:
+        return complex(self._look())
+
+    def __round__(self, digits: Any = None) -> Any:
+        return round(self._look().item(), digits)
+
     def __repr__(self) -> str:
         return repr(self._look())
 
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self._value[_open(index)] = _open(value)
+
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        if method == "at" or any(not isinstance(out, Probe) for out in kwargs.get("out", ())):
+            self._look()  # written into a plain array
         return self._wrap(getattr(ufunc, method)(*_open(inputs), **_open(kwargs)))
 
     def __array_function__(self, function: Any, _: Any, args: Any, kwargs: Any) -> Any:
+        if "out" in kwargs or any(callable(arg) for arg in args):
+            self._look()  # written into a plain array, or shown to a function
         return self._wrap(function(*_open(args), **_open(kwargs)))
 
     def __getattr__(self, name: str) -> Any:
@@ -97,7 +112,11 @@ class Probe(NDArrayOperatorsMixin):
     def _wrap(self, value: Any) -> Any:
         if isinstance(value, tuple):
             return tuple(self._wrap(part) for part in value)
-        return Probe(value, self._watch) if isinstance(value, np.ndarray | np.generic) else value
+        if isinstance(value, np.ndarray | np.generic):
+            return Probe(value, self._watch)
+        if not isinstance(value, Sealed):  # plain numbers, lists, or nothing: an array was written to
+            self._look()
+        return value
 
 
 def _open(value: Any) -> Any:

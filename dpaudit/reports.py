@@ -98,6 +98,7 @@ class Reports:
         self._draw, self._records, self._grid, self._shuffled = draw, records, grid, shuffled
         self._units: np.ndarray | None = None
         self._sums: np.ndarray | None = None
+        self._groups: np.ndarray | None = None  # the labels that the sums were drawn for; None for the tags
         if every:
             self._ask_values()
 
@@ -117,17 +118,17 @@ class Reports:
 
     def sum(self, groups: Any = None) -> np.ndarray:
         """Sums per group: by tag when ``groups`` is None, else one label per report, or a sequence of ranges."""
-        if groups is not None:
-            labels = _labels(groups, self._records.n)
-            units = self._ask_values() if self._units is not None or self._shuffled else None
-            if units is None:
-                self._records = _relabelled(self._records, labels)
-                return from_units(self._draw("sums"), self._grid)
-            return from_units(sum_by_tag(units, labels, int(labels.max(initial=-1)) + 1), self._grid)
-        if self._units is not None:
-            return from_units(sum_by_tag(self._units, self.tags, np.shape(self._records.counts)[-1]), self._grid)
+        labels = None if groups is None else _labels(groups, self._records.n)
+        if self._sums is None and (self._units is not None or (labels is not None and self._shuffled)):
+            units, tags = self._ask_values(), self.tags if labels is None else labels
+            size = np.shape(self._records.counts)[-1] if labels is None else int(labels.max(initial=-1)) + 1
+            return from_units(sum_by_tag(units, tags, size), self._grid)
         if self._sums is None:
-            self._sums = self._draw("sums")
+            if labels is not None:
+                _relabel(self._records, labels)
+            self._groups, self._sums = labels, self._draw("sums")
+        elif not _same_labels(self._groups, labels):  # fresh noise would not be the noise of the same reports
+            raise DpauditError("sums of these reports were drawn for other groups; ask for .values before .sum()")
         return from_units(self._sums, self._grid)
 
     def _ask_values(self) -> np.ndarray:
@@ -138,11 +139,14 @@ class Reports:
         return self._units
 
 
-def _relabelled(records: Records, labels: np.ndarray) -> Records:
+def _same_labels(one: np.ndarray | None, other: np.ndarray | None) -> bool:
+    return one is other if one is None or other is None else np.array_equal(one, other)
+
+
+def _relabel(records: Records, labels: np.ndarray) -> None:
     if not isinstance(records, ArrayRecords):
         raise InvalidValue("groups", "given", "left out for records that carry their own tags")
     records.tags = labels
-    return records
 
 
 def _labels(groups: Any, n: int | None) -> np.ndarray:

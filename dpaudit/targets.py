@@ -130,5 +130,7 @@ def _load_module(target: str, name: str) -> ModuleType:
         raise TargetError(target, f"no such target; give file.py[:name], module:name or an algorithm ({known})")
     try:
         return importlib.import_module(name)
-    except ImportError as error:
-        raise TargetError(target, f"cannot be imported: {error}") from error
+    except DpauditError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise TargetError(target, f"cannot be imported: {type(error).__name__}: {error}") from error

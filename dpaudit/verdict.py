@@ -5,7 +5,6 @@ from __future__ import annotations
 import secrets
 import time
 from dataclasses import replace
-from fractions import Fraction
 from typing import Any
 
 from dpaudit.accountants.proof import Proof, prove
@@ -63,7 +62,7 @@ def audit(
 
 def decide(subject: Subject, claim: Claim, proof: Proof, found: Attack, seed: int) -> Verdict:
     """Refuted before certified before unproven."""
-    upper = _upper(proof, found)
+    upper = _upper(proof, found, claim)
     findings = _findings(proof, found)
     _check_contradiction(upper, found, claim)
     if found.refuted:
@@ -106,7 +105,7 @@ def _why_certified(claim: Claim, upper: Upper | None) -> str:
     return f"each release's sensitivity is proven by its trace, and {path}"
 
 
-def _upper(proof: Proof, found: Attack) -> Upper | None:
+def _upper(proof: Proof, found: Attack, claim: Claim) -> Upper | None:
     """The proven bound, raised where replay observed more than was declared; none where data left by another way."""
     upper = proof.upper
     if upper is None or any(f.rule == "DPA002" for f in found.findings):
@@ -115,19 +114,8 @@ def _upper(proof: Proof, found: Attack) -> Upper | None:
         return None  # without that budget, paths were found that cost more
     if upper.sensitivity == "proven":
         return upper
-    worst = max((found.observed.excess.values()), default=None)
-    if worst is not None and proof.bound is not None:
-        factor = max(
-            found.observed.excess[line.batch] / _declared(line, proof)
-            for line in proof.bound.lines
-            if line.batch in found.observed.excess
-        )
-        return replace(upper, epsilon=upper.epsilon * max(factor, Fraction(1)), sensitivity="tested")
-    return replace(upper, sensitivity="tested")
-
-
-def _declared(line: Any, proof: Proof) -> Fraction:
-    return proof.declared.get(line.batch, Fraction(1))
+    epsilon = max(upper.epsilon, proof.raised(found.observed.excess, claim)) if found.observed.excess else upper.epsilon
+    return replace(upper, epsilon=epsilon, sensitivity="tested")
 
 
 def _findings(proof: Proof, found: Attack) -> list[Finding]:
@@ -140,11 +128,11 @@ def _findings(proof: Proof, found: Attack) -> list[Finding]:
 
 
 def _check_contradiction(upper: Upper | None, found: Attack, claim: Claim) -> None:
-    """Statistics may err at their confidence; an exact witness or a refutation above a proven bound may not."""
+    """The 95 % estimate may err; an exact witness, or a bound at confidence 1 − 10^-6, above a proven bound may not."""
     if upper is None or upper.sensitivity != "proven" or upper.path != "single":
         return
-    if (found.exact is not None and found.exact > upper.epsilon) or (found.refuted and found.lower.epsilon > upper.epsilon):
-        raise Contradiction(upper.epsilon, found.lower.epsilon)
+    if (found.exact is not None and found.exact > upper.epsilon) or found.level > upper.epsilon:
+        raise Contradiction(upper.epsilon, max(found.lower.epsilon, found.level))
 
 
 def _missing(claim: Claim, upper: Upper | None, findings: list[Finding], subject: Subject, untraced: str) -> str:

@@ -10,12 +10,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from dpaudit.accountants.amplification import amplify
 from dpaudit.charges import cost, gaussian_epsilon, rho, use_amplifier, zcdp_delta
 from dpaudit.claims import Bound, Finding, Line, Number, exact_delta, show
-from dpaudit.ledger import Charge, Cohort, Ledger, PureSums, Release
+from dpaudit.ledger import Charge, Cohort, Ledger, PureSums, Release, is_ledger, load_releases, open_ledger
 from dpaudit.noise import GRID, Noise, noise_from
 
 DEFAULT_DELTA = Fraction(1, 10**6)
@@ -52,9 +53,17 @@ class Read:
         return cls(release, noise, steps, int(release.extra.get("coordinates", "1")))
 
 
-def account(ledger: Ledger | Iterable[Release], *, delta: Number | None = None) -> Bound:
-    """A proven (ε, δ) for a ledger, per observer and for its worst client. Without ``delta``: the budget's, else 0 where
-    every release is pure and 10^-6 where not."""
+def account(ledger: Ledger | str | Path | Iterable[Release], *, delta: Number | None = None) -> Bound:
+    """A proven (ε, δ) for a ledger, its file or a list of releases, per observer and for its worst client.
+
+    Without ``delta``: the budget's, else 0 where every release is pure and 10^-6 where not. Charges whose release was
+    never stored (a crash) count as spent.
+    """
+    if isinstance(ledger, str | Path):
+        if not is_ledger(ledger):
+            return account(load_releases(ledger), delta=delta)
+        with open_ledger(ledger, readonly=True) as opened:
+            return account(opened, delta=delta)
     releases = list(ledger.releases() if isinstance(ledger, Ledger) else ledger)
     budget = ledger.budget if isinstance(ledger, Ledger) else None
     if delta is not None:
@@ -151,13 +160,14 @@ def _compose(reads: Sequence[Read], delta: Fraction, unused: Sequence[Charge], o
     """Worst record: Σ of pure and shuffled costs, plus the Gaussian part at the δ that is left."""
     sums = PureSums()
     gaussians: list[Read] = []
+    share = _share(reads, delta)
     for read in reads:
         pure = read.noise.epsilon(read.steps)
         if pure is None:
             gaussians.append(read)
             continue
         shuffled = read.release.n if read.release.kind == "shuffled" and observer != "actions" else None
-        epsilon, spent = cost(read.noise, read.steps, delta, shuffled=shuffled)
+        epsilon, spent = cost(read.noise, read.steps, share, shuffled=shuffled)
         sums.add(Charge(epsilon, spent, read.release.cohort, read.release.name))
     for charge in unused:
         sums.add(charge)
@@ -166,6 +176,13 @@ def _compose(reads: Sequence[Read], delta: Fraction, unused: Sequence[Charge], o
         return epsilon, spent
     extra, used = _gaussian_part(gaussians, max(delta - spent, Fraction(0)))
     return epsilon + extra, spent + used
+
+
+def _share(reads: Sequence[Read], delta: Fraction) -> Fraction:
+    """δ for one shuffled batch. The δs of a record's batches add up, so they share it, and with the Gaussian part."""
+    parts = _most_releases([read.release for read in reads if read.release.kind == "shuffled"])
+    parts += any(read.noise.epsilon(read.steps) is None for read in reads)
+    return delta / max(parts, 1)
 
 
 def _gaussian_part(reads: Sequence[Read], delta: Fraction) -> tuple[Fraction, Fraction]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -15,6 +15,7 @@ from dpaudit.claims import Bound, BudgetExceeded, Claim, Finding, InvalidValue, 
 from dpaudit.ledger import Release
 from dpaudit.probe import PathWatch
 from dpaudit.subject import Subject
+from dpaudit.traced import Sealed
 
 RUNS = 3  # sealed runs, each on other data and with other noise
 
@@ -26,8 +27,13 @@ class Proof:
     upper: Upper | None
     bound: Bound | None
     findings: Sequence[Finding]
-    declared: Mapping[str, Fraction] = field(default_factory=dict)  # sensitivity by release, as declared
+    runs: Sequence[Sequence[Release]] = ()  # what each sealed run released
     untraced: str = ""  # where the trace was lost first
+
+    def raised(self, observed: Mapping[str, Fraction], claim: Claim) -> Fraction:
+        """The bound again, with the sensitivities that were observed where they exceed the declared ones."""
+        runs = [[_with_sensitivity(r, observed.get(r.name)) for r in releases] for releases in self.runs]
+        return max(_at(account_releases(releases, claim.delta), claim) for releases in runs)
 
 
 @dataclass
@@ -71,8 +77,15 @@ def prove(subject: Subject, claim: Claim, seed: int) -> Proof:
     # What the budget enforces is the budget: other paths may cost more than the observed ones.
     figure = claim.epsilon if path == "enforced" and _at(bound, claim) <= claim.epsilon else _at(bound, claim)
     upper = Upper(figure, bound.method, sensitivity, path)  # type: ignore[arg-type]
-    declared = {release.name: release.sensitivity for run in runs for release in run.releases}
-    return Proof(upper, bound, findings, declared, next((run.untraced for run in runs if run.untraced), ""))
+    lost = next((run.untraced for run in runs if run.untraced), "")
+    return Proof(upper, bound, findings, [run.releases for run in runs], lost)
+
+
+def _with_sensitivity(release: Release, observed: Fraction | None) -> Release:
+    if observed is None or release.derived is not None or observed <= release.sensitivity:
+        return release
+    more = -(-(observed - release.sensitivity) // Fraction(release.parameters["grid"]))
+    return replace(release, extra={**release.extra, "steps": str(int(release.extra["steps"]) + more)})
 
 
 def _leak_behind(error: BaseException | None) -> Leak | None:
@@ -91,13 +104,21 @@ def _run(subject: Subject, claim: Claim, data: Any, seed: int) -> _Run:
     sealed = subject.neighbours.seal(data)
     watch = PathWatch()
     with simulate(seed, every_report=True, observe=watch.observe) as channel:
-        subject.run(data if sealed is None else sealed, channel)
+        returned = subject.run(data if sealed is None else sealed, channel)
+    if _holds_sealed(returned):
+        raise Leak("the returned value", subject.name)
     releases = [event.record for event in channel.events if event.record is not None]
     proven = sealed is not None and all(event.derived is not None for event in channel.events)
     watched = watch.single and not _reports(channel)
     watched = (watched or len(channel.events) <= 1) and not channel.used_rng
     lost = next((f"{f.message} ({f.where})" for f in channel.untraced), "")
     return _Run(releases, list(channel.findings), proven, watched, lost)
+
+
+def _holds_sealed(returned: Any) -> bool:
+    if isinstance(returned, dict):
+        returned = list(returned.values())
+    return isinstance(returned, Sealed) or (isinstance(returned, tuple | list) and any(_holds_sealed(r) for r in returned))
 
 
 def _reports(channel: Channel) -> bool:

@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 
 from dpaudit.auditors.described import describe
+from dpaudit.auditors.float_runs import most_central
 from dpaudit.auditors.game import TRAINING, Outcome, detectable, learn_scores, play_game
+from dpaudit.auditors.porosity import audit_porosity
 from dpaudit.auditors.replayed import Observed, Replayed, far_replay, play
-from dpaudit.auditors.runs import likelihood_scores, returned_values
+from dpaudit.auditors.runs import child, likelihood_scores, returned_values
 from dpaudit.auditors.shuffled import shuffled_event
 from dpaudit.auditors.witness import Witness, action_event, first_release_event, transcript_witness
 from dpaudit.channel import PathChanged
@@ -31,6 +33,7 @@ class Attack:
     lower: Lower
     refuted: bool = False
     exact: Fraction | None = None
+    level: float = 0.0  # the bound that a statistical refutation rests on, at confidence 1 − 10^-6
     witness: dict[str, Any] | None = None
     detectable: float | None = None
     findings: list[Finding] = field(default_factory=list)
@@ -43,7 +46,10 @@ def attack(subject: Subject, claim: Claim, *, confidence: float, samples: int, s
     rng = np.random.default_rng([seed, 4])
     pairs = list(subject.neighbours.pairs(rng))
     if not subject.grey:
-        return _game_attack(subject, claim, pairs, confidence, samples, seed, by_likelihood=False)
+        game = _game_attack(subject, claim, pairs, confidence, samples, seed, by_likelihood=False)
+        porous = audit_porosity(subject, most_central(subject, pairs, seed), seed=seed, claim=claim)
+        game.findings += [porous] if porous is not None else []
+        return game
     result = Attack(Lower(0.0, 1.0, "exact replay", 0), detectable=float(claim.epsilon))
     played = _replay_pairs(subject, pairs, seed, result)
     far = far_replay(subject, seed, rng)
@@ -152,7 +158,7 @@ def _game_attack(
 
     def game(stage: int) -> Outcome:
         size = samples * 4**stage
-        return _one_game(subject, pair, size, seed + 7919 * (stage + 1), delta, 1 - confidence, by_likelihood)
+        return _one_game(subject, pair, size, child(seed, 1, stage), delta, 1 - confidence, by_likelihood)
 
     stage, first = 0, game(0)
     outcome, level = first, first.at(REFUTE / STAGES)
@@ -167,6 +173,7 @@ def _game_attack(
     result = Attack(lower, refuted, detectable=_down(detectable(first.guesses, epsilon, delta, REFUTE / STAGES), 4))
     if refuted:
         lower_level = Lower(_down(level), 1 - REFUTE, lower.method, size)
+        result.level = lower_level.epsilon
         result.witness = {
             "kind": "statistics", "observer": claim.observer, "data": describe(pair[0]), "neighbour": describe(pair[1]),
             "epsilon": lower_level.epsilon, "confidence": lower_level.confidence, "samples": size,
@@ -194,7 +201,7 @@ def _best_pair(
     size = max(2000, min(samples // 5, 20_000)) if subject.vectorised else max(200, min(samples // 10, 2000))
     delta = float(claim.delta)
     results = [
-        _one_game(subject, pair, size, seed + 104729 + place, delta, 0.05, by_likelihood).epsilon
+        _one_game(subject, pair, size, child(seed, 2, place), delta, 0.05, by_likelihood).epsilon
         for place, pair in enumerate(pairs[:12])
     ]
     return pairs[int(np.argmax(results))]
@@ -215,14 +222,14 @@ def _one_game(
     counts = int(coins.sum()), int((~coins).sum())
     trained = int(TRAINING * len(coins))
     if by_likelihood:
-        ones = likelihood_scores(subject, pair[0], pair[1], counts[0], seed)
-        zeros = -likelihood_scores(subject, pair[1], pair[0], counts[1], seed + 10**6)
+        ones = likelihood_scores(subject, pair[0], pair[1], counts[0], child(seed, 1))
+        zeros = -likelihood_scores(subject, pair[1], pair[0], counts[1], child(seed, 0))
         scores = np.empty(len(coins))
         scores[coins], scores[~coins] = ones, zeros
         return play_game([scores], coins, delta, alpha, trained=trained)
     rows = [
-        returned_values(subject, pair[0], counts[0], seed),
-        returned_values(subject, pair[1], counts[1], seed + 10**6),
+        returned_values(subject, pair[0], counts[0], child(seed, 1)),
+        returned_values(subject, pair[1], counts[1], child(seed, 0)),
     ]
     width = max(part.shape[1] for part in rows)
     rows = [np.pad(part, ((0, 0), (0, width - part.shape[1]))) for part in rows]

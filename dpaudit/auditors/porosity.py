@@ -2,7 +2,7 @@
 
 Three layers. (1) Every value lies on the declared lattice. (2) The events {x·2^k ∉ ℤ} for sixteen k around the last bit of a
 float64. (3) The event that a known sampler cannot give x on the other data set. Layers 2 and 3 compare counts of fresh runs
-by Clopper–Pearson bounds; everything that is chosen is chosen on a training part. An event counts as porous only when both hold:
+by Clopper–Pearson bounds; everything that is chosen is chosen on other runs. An event counts as porous only when both hold:
 
 - over all runs it breaks P(S|D) ≤ e^ε P(S|D') + δ, so a mechanism that keeps its claim is flagged with probability at most α;
 - at equal coarse values, runs matched cell by cell, it is more than ``FACTOR`` times as frequent on D as on D': a mechanism
@@ -11,24 +11,59 @@ by Clopper–Pearson bounds; everything that is chosen is chosen on a training p
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Sequence
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import betaincinv
 
-from dpaudit.auditors.preimage import SAMPLERS, Additive, guessed
-from dpaudit.claims import Finding, InvalidValue, Number, positive, show
+from dpaudit.auditors.float_runs import output_table, watch
+from dpaudit.auditors.matched import CELLS, GROUPS, Comparison, coarse_edges
+from dpaudit.auditors.preimage import SAMPLERS, Additive, best_guess
+from dpaudit.claims import Claim, Finding, InvalidValue, Number, positive, show
+from dpaudit.subject import Subject
 
 RULE = "DPA006"
-FACTOR = 8.0  # how much the odds of an event may differ between neighbours within one small cell of values
 EVENTS = range(46, 62)  # k, for values between ½ and 1; larger values have fewer places
-TRAINING = 0.2
-CELLS = 16  # quantiles of the training outputs
-_GROUPS = np.array([[start <= c < start + w for c in range(CELLS)] for w in (16, 8, 4) for start in range(0, CELLS, w)])
-_DISTINCT = 0.9  # values that repeat are atoms of a coarse law, not last bits
+TRAINING = 0.2  # share of the runs that chooses cells, places and samplers; the test uses the rest
+DISTINCT = 0.9  # values that repeat are atoms of a coarse law, not last bits
+COLUMNS = 32  # of a returned array that are tested
+RUNS, RUNS_VECTORISED = 2_000, 20_000
+
+
+def audit_porosity(
+    subject: Subject,
+    pair: tuple[Any, Any],
+    *,
+    seed: int,
+    samples: int | None = None,
+    alpha: float = 0.01,
+    claim: Claim | None = None,
+) -> Finding | None:
+    """DPA006 for a black box that returns floats, on ``samples`` runs per side; None for a grey box, whose door has a lattice.
+
+    The error ``alpha`` is shared by the columns that showed a fraction in a few runs of their own. ε and δ are the larger of
+    the subject's and ``claim``'s.
+    """
+    if subject.grey:
+        return None
+    claims = (subject.claim, claim or subject.claim)
+    epsilon, delta = max(float(c.epsilon) for c in claims), max(float(c.delta) for c in claims)
+    columns = watch(subject, pair, seed)[:COLUMNS]
+    if not columns:
+        return None
+    runs = samples or (RUNS_VECTORISED if subject.vectorised else RUNS)
+    tables = [output_table(subject, data, runs, np.random.default_rng([seed, 6, side])) for side, data in enumerate(pair)]
+    share = alpha / len(columns)
+    for place, noises in columns:
+        values = [table[:, place] if place < table.shape[1] else np.full(runs, np.nan) for table in tables]
+        where = "returned value" if len(columns) == 1 else f"returned value, column {place + 1}"
+        found = porosity(*values, alpha=share, epsilon=epsilon, delta=delta, noises=noises, where=where)
+        if found is not None:
+            return found
+    return None
 
 
 def porosity(
@@ -56,13 +91,15 @@ def porosity(
     if min(len(first), len(second)) < 2 * CELLS:
         return None
     cut = int(TRAINING * len(first)), int(TRAINING * len(second))
-    training = first[: cut[0]], second[: cut[1]]
-    rest = first[cut[0] :], second[cut[1] :]
-    edges = _edges(*training)
-    if edges is None:
+    training = tuple(side[:end][np.isfinite(side[:end])] for side, end in zip((first, second), cut, strict=True))
+    if not min(len(side) for side in training):
         return None
-    comparison = Comparison(*rest, _cells(rest[0], edges), _cells(rest[1], edges), float(np.exp(epsilon)), delta)
-    message = _last_bits(comparison, _window(*training), alpha / 2) or _preimages(comparison, training, noises, alpha / 2)
+    factor = math.exp(min(epsilon, 700.0))
+    fresh = Comparison.of(first[cut[0] :], second[cut[1] :], coarse_edges(*training), factor, delta)
+    guess = best_guess(training[0], training[1], noises)
+    message = _last_bits(fresh, _window(np.concatenate(training)), alpha / 2)
+    if not message and guess is not None:
+        message = _preimages(fresh, *guess, alpha / 2)
     return Finding(RULE, message, where) if message else None
 
 
@@ -74,83 +111,14 @@ def _column(values: ArrayLike) -> np.ndarray:
 
 
 def _off_lattice(first: np.ndarray, second: np.ndarray, grid: Fraction) -> str:
-    """Layer 1: exact, no error rate."""
+    """Layer 1: no error rate. NaN and infinities are off every lattice."""
     both = np.concatenate([first, second])
-    steps = np.rint(both * float(grid.denominator) / float(grid.numerator))
-    off = int((steps * float(grid.numerator) / float(grid.denominator) != both).sum())
+    ordinary = np.where(np.isfinite(both), both, 0.0)
+    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is far beyond any grid
+        steps = np.rint(ordinary * float(grid.denominator) / float(grid.numerator))
+        on = (steps * float(grid.numerator) / float(grid.denominator) == ordinary) & np.isfinite(both)
+    off = int((~on).sum())
     return f"{off} of {len(both)} outputs are not multiples of the declared step {show(grid)}" if off else ""
-
-
-def _edges(first: np.ndarray, second: np.ndarray) -> np.ndarray | None:
-    both = np.concatenate([first[np.isfinite(first)], second[np.isfinite(second)]])
-    return np.quantile(both, np.linspace(0, 1, CELLS + 1)[1:-1]) if len(both) else None
-
-
-def _cells(values: np.ndarray, edges: np.ndarray) -> np.ndarray:
-    """Which sixteenth of the coarse values; −1 for NaN and infinities, which have no last bit."""
-    return np.where(np.isfinite(values), np.searchsorted(edges, values, side="right"), -1)
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """Fresh runs on both data sets, and the cells of their coarse values."""
-
-    first: np.ndarray
-    second: np.ndarray
-    cells: np.ndarray
-    other_cells: np.ndarray
-    factor: float
-    delta: float
-
-    def turned(self) -> Comparison:
-        return Comparison(self.second, self.first, self.other_cells, self.cells, self.factor, self.delta)
-
-    def matched(self) -> tuple[np.ndarray, np.ndarray]:
-        """As many runs of each side in every cell: the earliest ones."""
-        counts = [np.bincount(cells[cells >= 0], minlength=CELLS) for cells in (self.cells, self.other_cells)]
-        fewest = np.append(np.minimum(*counts), 0)  # the last entry serves cell −1
-        return _earliest(self.cells, fewest), _earliest(self.other_cells, fewest)
-
-    def excess(self, event: np.ndarray, other_event: np.ndarray, level: float) -> np.ndarray:
-        """(groups, events): the proven ratio beyond ``FACTOR`` at equal coarse values; 0 where nothing is proven.
-
-        ``event``, ``other_event``: (runs, events). Within a group of cells the matched counts are sums of independent
-        indicators with unequal probabilities; Clopper–Pearson bounds hold for those too (Hoeffding 1956, Thm 4).
-        """
-        keep, other_keep = self.matched()
-        all_first = _counts(event, self.cells), _counts(other_event, self.other_cells)
-        matched = _counts(event[keep], self.cells[keep]), _counts(other_event[other_keep], self.other_cells[other_keep])
-        sizes = (_GROUPS @ np.bincount(self.cells[keep], minlength=CELLS))[:, None]
-        breaks = _low(all_first[0], len(self.first), level) > (
-            self.factor * _high(all_first[1], len(self.second), level) + self.delta
-        )
-        ratio = _low(matched[0], sizes, level) / _high(matched[1], sizes, level)
-        return np.where(breaks & (ratio > FACTOR), ratio, 0.0)
-
-
-def _earliest(cells: np.ndarray, fewest: np.ndarray) -> np.ndarray:
-    order = np.argsort(cells, kind="stable")
-    starts = np.searchsorted(cells[order], cells[order], side="left")
-    keep = np.zeros(len(cells), dtype=bool)
-    keep[order] = np.arange(len(cells)) - starts < fewest[cells[order]]
-    return keep
-
-
-def _counts(event: np.ndarray, cells: np.ndarray) -> np.ndarray:
-    """(groups, events): in how many runs the event happened, group by group."""
-    per_cell = np.array([event[cells == c].sum(axis=0) for c in range(CELLS)])
-    return np.asarray(_GROUPS @ per_cell)
-
-
-def _low(count: np.ndarray, n: ArrayLike, level: float) -> np.ndarray:
-    """Clopper–Pearson: the probability is at least this, but for an error of ``level``."""
-    size = np.broadcast_to(np.asarray(n), count.shape)
-    return np.where(count > 0, betaincinv(np.maximum(count, 1), size - np.maximum(count, 1) + 1.0, level), 0.0)
-
-
-def _high(count: np.ndarray, n: ArrayLike, level: float) -> np.ndarray:
-    size = np.broadcast_to(np.asarray(n), count.shape)
-    return np.where(count < size, betaincinv(count + 1.0, np.maximum(size - count, 1), 1 - level), 1.0)
 
 
 def places(values: np.ndarray) -> np.ndarray:
@@ -162,54 +130,38 @@ def places(values: np.ndarray) -> np.ndarray:
     return np.where(ordinary, 53 - exponent - zeros, -(10**6))
 
 
-def _window(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+def _window(training: np.ndarray) -> np.ndarray:
     """k = 46..61, moved with the size of the training outputs, and by 29 places when all of them are float32."""
-    both = np.concatenate([first, second])
-    both = both[np.isfinite(both) & (both != 0)]
-    if not len(both):
+    sizes = np.abs(training[training != 0])
+    if not len(sizes):
         return np.array(EVENTS)
-    size = int(np.frexp(np.median(np.abs(both)))[1])
     with np.errstate(over="ignore"):
-        single = bool((both.astype(np.float32) == both).all())
-    return np.array(EVENTS) - size - (29 if single else 0)
+        single = bool((sizes.astype(np.float32) == sizes).all())
+    return np.array(EVENTS) - int(np.frexp(np.median(sizes))[1]) - (29 if single else 0)
 
 
-def _directions(comparison: Comparison) -> Iterator[tuple[Comparison, str, str]]:
-    yield comparison, "one data set", "its neighbour"
-    yield comparison.turned(), "the neighbour", "the first data set"
-
-
-def _last_bits(comparison: Comparison, window: np.ndarray, alpha: float) -> str:
-    """Layer 2. α is shared by the events, the groups of cells, both directions and the two bounds of each of two tests."""
-    level = alpha / (4 * _GROUPS.shape[0] * len(window))
-    for side, here, there in _directions(comparison):
+def _last_bits(fresh: Comparison, window: np.ndarray, alpha: float) -> str:
+    """Layer 2. α is shared by the events, the groups of cells, both directions and the two bounds of a test."""
+    level = alpha / (4 * len(GROUPS) * len(window))
+    for side, here, there in fresh.directions():
         deep, other_deep = (places(runs)[:, None] > window for runs in (side.first, side.second))
         ratio = side.excess(deep, other_deep, level)
         group, event = np.unravel_index(int(ratio.argmax()), ratio.shape)
         if ratio[group, event] > 0 and _distinct(side.first[deep[:, event]]):
-            times = f"more than {ratio[group, event]:.0f} times as often on {here} as on {there}"
+            times = f"over {ratio[group, event]:.0f} times as often on {here} as on {there}"
             return f"porous noise: outputs have bits below 2^{-int(window[event])} {times}, at equal coarse values"
     return ""
 
 
-def _preimages(comparison: Comparison, training: tuple[np.ndarray, np.ndarray], noises: Sequence[Additive], alpha: float) -> str:
-    """Layer 3. The sampler and its parameters are chosen on training runs; α is shared by two directions and two bounds."""
-    finite = tuple(side[np.isfinite(side)] for side in training)
-    best, choice = 0.0, None
-    for noise in (*noises, *guessed(*finite)):
-        for name, reach in SAMPLERS.items():
-            gain = max(
-                _gain(finite[0], finite[1], lambda x, r=reach, n=noise: r(x, n.other, n.scale)),
-                _gain(finite[1], finite[0], lambda x, r=reach, n=noise: r(x, n.centre, n.scale)),
-            )
-            if gain > best:
-                best, choice = gain, (name, noise)
-    if choice is None:
-        return ""
-    name, noise = choice
-    for (side, here, there), centre in zip(_directions(comparison), (noise.other, noise.centre), strict=True):
+def _preimages(fresh: Comparison, name: str, noise: Additive, alpha: float) -> str:
+    """Layer 3, for the sampler that training runs chose. α is shared by both directions and the two bounds of a test."""
+    for (side, here, there), centre in zip(fresh.directions(), (noise.other, noise.centre), strict=True):
         lost, other_lost = (~SAMPLERS[name](runs, centre, noise.scale)[:, None] for runs in (side.first, side.second))
         if side.excess(lost, other_lost, alpha / 4)[0, 0] > 0 and _distinct(side.first[lost[:, 0]]):
             share = f"{lost.mean():.1%} of the outputs on {here} cannot come from {name} on {there}"
-            return f"porous noise: {share} ({other_lost.mean():.1%} there)"
+            return f"porous noise: {share}, against {other_lost.mean():.1%} of its own"
     return ""
+
+
+def _distinct(values: np.ndarray) -> bool:
+    return len(np.unique(values)) >= DISTINCT * len(values)

@@ -3,15 +3,14 @@ bits for differential privacy". An answer only names an event; whether that even
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from dpaudit.auditors.matched import FACTOR
+
 _AROUND = range(-4, 5)  # exp, a difference and a product are each off by at most a unit in the last place
-_DRAWS = 8  # recorded draws per run that are compared with one output
 
 Reach = Callable[[np.ndarray, float, float], np.ndarray]
 
@@ -56,7 +55,8 @@ def inverse_cdf(values: np.ndarray, centre: float, scale: float) -> np.ndarray:
 def _search(
     values: np.ndarray, centre: float, scale: float, noises: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 ) -> np.ndarray:
-    nearest = np.floor(np.exp(-np.abs(values - centre) / scale) * 2.0**52)
+    with np.errstate(over="ignore"):  # too far away: the nearest k is clipped to 1
+        nearest = np.floor(np.exp(-np.abs(values - centre) / scale) * 2.0**52)
     found = np.zeros(values.shape, dtype=bool)
     for step in _AROUND:
         for noise in noises(np.clip(nearest + step, 1.0, 2.0**52)):
@@ -69,6 +69,23 @@ SAMPLERS: dict[str, Reach] = {
     "numpy's Laplace sampler": numpy_laplace,
     "the inverse-CDF Laplace sampler": inverse_cdf,
 }
+
+
+def best_guess(values: np.ndarray, others: np.ndarray, noises: Sequence[Additive]) -> tuple[str, Additive] | None:
+    """The sampler and parameters whose preimages separate the training outputs best; None where none does."""
+    choices = [(name, noise) for noise in (*noises, *guessed(values, others)) for name in SAMPLERS]
+
+    def gain(choice: tuple[str, Additive]) -> float:
+        reach, noise = SAMPLERS[choice[0]], choice[1]
+
+        def lost(outputs: np.ndarray, centre: float) -> float:
+            return 1.0 - float(reach(outputs, centre, noise.scale).mean())
+
+        there = lost(values, noise.other) - FACTOR * lost(others, noise.other)
+        return max(there, lost(others, noise.centre) - FACTOR * lost(values, noise.centre))
+
+    best = max(choices, key=gain, default=None)
+    return best if best is not None and gain(best) > 0 else None
 
 
 def guessed(values: np.ndarray, others: np.ndarray) -> list[Additive]:
@@ -90,39 +107,3 @@ def _shortest(number: float, error: float) -> float:
     first = -int(np.floor(np.log10(abs(number) + error)))
     rounded = (round(number, places) for places in range(first, first + 18))
     return next((short for short in rounded if abs(short - number) <= error), number)
-
-
-class Recording(np.random.Generator):
-    """A generator that remembers the scale and the outcome of each Laplace and normal draw; the draws are numpy's own."""
-
-    def __init__(self, seed: Sequence[int]) -> None:
-        super().__init__(np.random.PCG64(seed))
-        self.draws: list[tuple[float, np.ndarray]] = []
-
-    def laplace(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
-        return self._keep(loc, scale, super().laplace(0.0, scale, size if np.ndim(loc) == 0 else size or np.shape(loc)))
-
-    def normal(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
-        return self._keep(loc, scale, super().normal(0.0, scale, size if np.ndim(loc) == 0 else size or np.shape(loc)))
-
-    def standard_normal(self, size: Any = None, dtype: Any = np.float64, out: Any = None) -> Any:
-        return self._keep(0.0, 1.0, super().standard_normal(size, dtype, out))
-
-    def _keep(self, loc: Any, scale: Any, noise: Any) -> Any:
-        if np.ndim(scale) == 0 and len(self.draws) < 10**5:
-            self.draws.append((float(scale), np.array(noise, dtype=float)))
-        return loc + noise
-
-
-def centres(outputs: np.ndarray, draws: Sequence[tuple[float, np.ndarray]]) -> Iterator[tuple[float, float]]:
-    """(centre, scale) for each recorded draw that, taken from the outputs of the same runs, leaves one and the same number.
-
-    ``draws``: for each draw that a run makes, its scale and its outcomes over the runs.
-    """
-    for scale, noise in list(draws)[:_DRAWS]:
-        if noise.shape != outputs.shape:
-            continue
-        rest = outputs - noise
-        centre, times = Counter(rest.tolist()).most_common(1)[0]
-        if 2 * times > len(outputs) and np.isfinite(centre) and scale > 0:
-            yield float(centre), scale

@@ -15,12 +15,17 @@ from dpaudit.subject import Subject
 CHUNK = 20_000  # trials in one call
 
 
+def child(seed: int, *path: int) -> int:
+    """A seed for one run or stage. Seeds that are counted up instead would share runs between stages and audits."""
+    return int(np.random.SeedSequence([seed, *path]).generate_state(1, np.uint64)[0] >> np.uint64(1))
+
+
 def likelihood_scores(subject: Subject, data: Any, other: Any, count: int, seed: int) -> np.ndarray:
     """log p(o|data) − log p(o|other) for ``count`` runs on ``data``: the best score there is, by replay."""
     if not subject.vectorised:
-        return np.array([play(subject, data, other, seed + k, None).losses()[0] for k in range(count)])
+        return np.array([play(subject, data, other, child(seed, k), None).losses()[0] for k in range(count)])
     sizes = [min(CHUNK, count - done) for done in range(0, count, CHUNK)]
-    return np.concatenate([play(subject, data, other, seed + k, size).losses() for k, size in enumerate(sizes)])
+    return np.concatenate([play(subject, data, other, child(seed, k), size).losses() for k, size in enumerate(sizes)])
 
 
 def returned_values(subject: Subject, data: Any, count: int, seed: int) -> np.ndarray:
@@ -38,12 +43,12 @@ def _grey_returns(subject: Subject, data: Any, count: int, seed: int) -> np.ndar
         parts = []
         for k, done in enumerate(range(0, count, CHUNK)):
             size = min(CHUNK, count - done)
-            with simulate(seed + k, trials=size) as channel:
+            with simulate(child(seed, k), trials=size) as channel:
                 parts.append(as_rows(subject.public(subject.run(data, channel)), size))
         return np.concatenate(parts)
     rows = []
     for k in range(count):
-        with simulate(seed + k) as channel:
+        with simulate(child(seed, k)) as channel:
             rows.append(as_row(subject.public(subject.run(data, channel))))
     return _stack(rows)
 

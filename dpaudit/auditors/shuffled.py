@@ -30,11 +30,13 @@ def shuffled_event(subject: Subject, claim: Claim, data: Any, other: Any, seed: 
         return None
     place, event, mine, theirs = batch
     noise = event.noise
+    if noise.name != "laplace":  # the closed form is that of Laplace reports
+        return None
     runs = _batch_sizes(subject, data, place, noise, seed)
-    if not runs:
+    good = sum(same for _, same in runs)
+    if not good:
         return None
     n = max(size for size, same in runs if same)
-    good = sum(same for _, same in runs)
     likely = float(stats.beta.ppf(DOUBT, good, len(runs) - good + 1))
     effective = claim.delta / Fraction(likely).limit_denominator(10**9) if claim.delta else Fraction(0)
     spread = Fraction(abs(mine - theirs)) * noise.grid

@@ -57,14 +57,14 @@ def first_release_event(played: Replayed, claim: Claim, data: Any, other: Any) -
 
     The first release's query depends on no earlier output, so the event's probability is a tail of its noise.
     """
-    event, mirror = played.events[0], played.mirror[0]
-    if event.kind == "sums" or event.to == "shuffled":
+    if not played.events or played.events[0].to == "shuffled":
         return None
+    event, mirror = played.events[0], played.mirror[0]
     gap = np.abs(event.query - mirror.query)
     if not gap.any():
         return None
     place = tuple(int(i) for i in np.unravel_index(int(gap.argmax()), gap.shape))
-    noise = event.noise.at(np.array([place[0]])) if isinstance(getattr(event.noise, "scale", None), np.ndarray) else event.noise
+    noise = event.noise if played.trials is None else event.noise.at(place[0])
     q, r = int(event.query[place]), int(mirror.query[place])
     best: Witness | None = None
     for threshold in _thresholds(noise, q, r, claim):
@@ -98,13 +98,30 @@ def _thresholds(noise: Noise, q: int, r: int, claim: Claim) -> list[int]:
 def threshold_epsilon(
     noise: Noise, q: int, r: int, threshold: int, delta: Fraction
 ) -> tuple[Fraction | None, Fraction, Fraction]:
-    """log((P(S|q) − δ)/P(S|r)) rounded down, for S = {o ≥ τ} if q > r, else {o ≤ τ} (noise is symmetric)."""
-    sign = 1 if q > r else -1
-    p = noise.tail(sign * (threshold - q))[0]
-    p_other = noise.tail(sign * (threshold - r))[1]
+    """log((P(S|q) − δ)/P(S|r)) rounded down, for S = {o ≥ τ} if q > r, else {o ≤ τ}."""
+    side = at_least if q > r else at_most
+    p, p_other = side(noise, threshold, q)[0], side(noise, threshold, r)[1]
     if p <= delta or p_other <= 0:
         return None, p, p_other
     return log_down((p - delta) / p_other), p, p_other
+
+
+def at_least(noise: Noise, threshold: int, query: int) -> tuple[Fraction, Fraction]:
+    """Certified bounds on P(output ≥ threshold | query). Randomised response flips a bit, the others add their noise."""
+    if noise.name != "randomized-response":
+        return noise.tail(threshold - query)
+    if threshold != 1:
+        return (Fraction(1), Fraction(1)) if threshold < 1 else (Fraction(0), Fraction(0))
+    lower, upper = noise.tail(1)  # the bit is flipped
+    return (lower, upper) if query <= 0 else (1 - upper, 1 - lower)
+
+
+def at_most(noise: Noise, threshold: int, query: int) -> tuple[Fraction, Fraction]:
+    """Certified bounds on P(output ≤ threshold | query)."""
+    if noise.name != "randomized-response":
+        return noise.tail(query - threshold)  # symmetric, and exact far out in the tail
+    lower, upper = at_least(noise, threshold + 1, query)
+    return 1 - upper, 1 - lower
 
 
 def log_down(ratio: Fraction) -> Fraction | None:
@@ -128,11 +145,13 @@ def action_event(subject: Subject, data: Any, other: Any, claim: Claim, seed: in
     if first is None or second is None or first[1] == second[1]:
         return None
     (event, q), (_, r) = first, second
+    noise = event.noise.at(0)
     best: Witness | None = None
     for threshold, above, below in _switches(subject, data, event, q, seed):
-        for side, label in ((1, above), (-1, below)):
-            start = threshold if side > 0 else 1 - threshold  # {o ≥ τ}, or {−o ≥ 1 − τ}
-            here, there = event.noise.tail(start - side * q), event.noise.tail(start - side * r)
+        for label, (here, there) in (
+            (above, [at_least(noise, threshold, query) for query in (q, r)]),
+            (below, [at_most(noise, threshold - 1, query) for query in (q, r)]),
+        ):
             for p, p_other, favours in ((here[0], there[1], "data"), (there[0], here[1], "neighbour")):
                 epsilon = log_down((p - claim.delta) / p_other) if p > claim.delta and p_other > 0 else None
                 if epsilon is not None and (best is None or epsilon > best.epsilon):
@@ -148,19 +167,22 @@ def action_event(subject: Subject, data: Any, other: Any, claim: Claim, seed: in
 def _first_query(subject: Subject, data: Any, seed: int) -> tuple[Event, int] | None:
     with simulate(seed, trials=2) as channel:
         subject.run(data, channel)
-    first = channel.events[0] if channel.events else None
+    first = channel.events[0] if channel.events and not channel.used_rng else None
     if first is None or first.query.size != 2 or first.kind != "release" or first.query.ravel()[0] != first.query.ravel()[1]:
         return None
     return first, int(first.query.ravel()[0])
 
 
 def _switches(subject: Subject, data: Any, event: Event, q: int, seed: int) -> list[tuple[int, str, str]]:
-    """Outputs τ at which an entry of what is played changes, whatever is drawn later, with what holds above and below."""
-    parameters = event.noise.parameters()
+    """Outputs τ at which an entry of what is played changes, whatever is drawn later, with what holds above and below.
+
+    "Whatever": the second sweep puts wild numbers of every size in place of all later outputs.
+    """
+    parameters = event.noise.at(0).parameters()
     scale = float(Fraction(parameters.get("scale") or parameters.get("sigma") or "1") / event.noise.grid)
     sweep = np.round(np.linspace(-400, 400, 801) * scale).astype(np.int64)
     outputs = np.unique(np.clip(np.concatenate([[-(2**50)], q + sweep, [2**50]]), -(2**50), 2**50))
-    first, again = _swept(subject, data, outputs, seed), _swept(subject, data, outputs, seed + 1)
+    first, again = _swept(subject, data, outputs, seed), _swept(subject, data, outputs, seed + 1, wild=True)
     found = []
     for column in np.flatnonzero((first == again).all(axis=0)):  # the other entries are decided by later noise too
         values = first[:, column]
@@ -189,8 +211,8 @@ def _bisect(subject: Subject, data: Any, low: int, high: int, column: int, below
     return high
 
 
-def _swept(subject: Subject, data: Any, outputs: np.ndarray, seed: int) -> np.ndarray:
-    with simulate(seed, trials=len(outputs), first=outputs) as channel:
+def _swept(subject: Subject, data: Any, outputs: np.ndarray, seed: int, *, wild: bool = False) -> np.ndarray:
+    with simulate(seed, trials=len(outputs), first=outputs, wild=wild) as channel:
         returned = subject.public(subject.run(data, channel))
     array = np.asarray(returned)
     return array.reshape(len(outputs), -1)

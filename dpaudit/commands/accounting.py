@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from fractions import Fraction
 from typing import Any
 
 from dpaudit.claims import Finding, exact_delta, show, whole
@@ -11,17 +12,11 @@ from dpaudit.commands import HOLDS, UNPROVEN, VIOLATED, Answer, as_json, given_e
 
 def account_command(options: argparse.Namespace) -> Answer:
     from dpaudit.accountants import account
-    from dpaudit.ledger import load_releases
     from dpaudit.report.text import account_text
 
     epsilon, delta = given_epsilon(options.epsilon, needed=False), options.delta
-    source = load_releases(options.ledger)
-    try:
-        bound = account(source, delta=delta)
-        limit = (epsilon, exact_delta(delta or 0)) if epsilon is not None else _own_budget(source)
-    finally:
-        if hasattr(source, "close"):
-            source.close()
+    bound = account(options.ledger, delta=delta)
+    limit = (epsilon, exact_delta(delta or 0)) if epsilon is not None else _own_budget(options.ledger)
     over = limit is not None and (bound.epsilon > limit[0] or bound.delta > limit[1])
     findings = [finding.to_dict() for finding in bound.findings]
     if over and limit is not None:
@@ -44,9 +39,14 @@ def account_command(options: argparse.Namespace) -> Answer:
     return (VIOLATED if over else HOLDS), text + ("\n  DPA001   over budget" if over else "")
 
 
-def _own_budget(source: Any) -> tuple[Any, Any] | None:
-    budget = getattr(source, "budget", None)
-    return None if budget is None else (budget.epsilon, budget.delta)
+def _own_budget(path: str) -> tuple[Fraction, Fraction] | None:
+    """The budget that a ledger was opened with."""
+    from dpaudit.ledger import is_ledger, open_ledger
+
+    if not is_ledger(path):
+        return None
+    with open_ledger(path, readonly=True) as ledger:
+        return None if ledger.budget is None else (ledger.budget.epsilon, ledger.budget.delta)
 
 
 def amplify_command(options: argparse.Namespace) -> Answer:

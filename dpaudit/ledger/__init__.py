@@ -15,7 +15,7 @@ from dpaudit.ledger.export import export_jsonl
 from dpaudit.ledger.jsonl import canonical, load_file, loads
 from dpaudit.ledger.memory import MemoryLedger
 from dpaudit.ledger.merkle import inclusion_proof, is_included
-from dpaudit.ledger.opening import SqliteLedger, import_jsonl, load_releases, open_ledger
+from dpaudit.ledger.opening import SqliteLedger, import_jsonl, is_ledger, load_releases, open_ledger
 from dpaudit.ledger.pure_sums import PureSums
 from dpaudit.ledger.release import Release
 from dpaudit.ledger.store import Head, Ledger, Slot
@@ -45,6 +45,7 @@ __all__ = [
     "import_jsonl",
     "inclusion_proof",
     "is_included",
+    "is_ledger",
     "load_file",
     "load_releases",
     "loads",

@@ -116,12 +116,6 @@ class Cohort:
                 merged.append((start, stop))
         return cls(intervals=tuple(merged), ids=ids)
 
-    @classmethod
-    def _one(cls, start: int, stop: int) -> Cohort:
-        made = object.__new__(cls)
-        _put(made, "intervals", ((start, stop),))  # the rest has its default
-        return made
-
     @property
     def size(self) -> int | None:
         """How many records; None for everyone, whose number is not public."""
@@ -172,8 +166,12 @@ class Cohort:
         """Read ``to_json``'s forms, in any order. Raises InvalidRecord."""
         if data is None:
             return _EVERYONE
-        if type(data) is list and len(data) == 1 and _is_interval(data[0]) and data[0][0] < data[0][1]:
-            return cls._one(data[0][0], data[0][1])  # the common form: a ledger of a million is read on opening
+        if type(data) is list and len(data) == 1 and type(data[0]) is list and len(data[0]) == 2:
+            start, stop = data[0]
+            if type(start) is int and type(stop) is int and -_LIMIT <= start < stop <= _LIMIT:
+                made = object.__new__(cls)  # the common form, quickly: opening a ledger reads all of its cohorts
+                _put(made, "intervals", ((start, stop),))  # the rest has its default
+                return made
         if isinstance(data, dict) and set(data) <= {"ids", "intervals"}:
             intervals, ids = data.get("intervals", []), data.get("ids", [])
         else:

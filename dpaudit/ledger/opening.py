@@ -84,13 +84,18 @@ def load_releases(path: str | Path) -> list[Release]:
     which name the line.
     """
     path = Path(path)
-    if _starts_with(path, MAGIC) or _starts_with(path, OPENING):
+    if is_ledger(path):
         with open_ledger(path, readonly=True) as ledger:
             return list(ledger.releases())
     found = [Release.from_json(data, number) for number, data in lines(path)]
     if not found:
         raise MalformedJson(1, "the file holds no release")
     return found
+
+
+def is_ledger(path: str | Path) -> bool:
+    """Is this file a ledger or the export of one, by how it begins?"""
+    return _starts_with(Path(path), MAGIC) or _starts_with(Path(path), OPENING)
 
 
 def _ledger_file(path: Path) -> Path:

@@ -57,16 +57,30 @@ class PureSums:
         if many:
             self._cut_all({end for interval in cohort.intervals for end in interval})
         for start, stop in cohort.intervals:
-            first, last = self._cut(start), self._cut(stop)
-            for i in range(first, last):
-                self._spends[i] = _plus(self._spends[i], cost)
-                self._most = _join(self._most, self._spends[i])
-            if not many:
-                self._heal(last)
-                self._heal(first)
+            self._raise(start, stop, cost, heal=not many)
         for name in cohort.ids:
             self._ids[name] = _plus(self._ids.get(name, _ZERO), cost)
             self._most = _join(self._most, self._ids[name])
+
+    def _raise(self, start: int, stop: int, cost: Sum, heal: bool) -> None:
+        """Add a cost on [start, stop). Breakpoints where nothing changes are removed: equal neighbours stay one piece."""
+        starts, spends = self._starts, self._spends
+        first = bisect_left(starts, start)
+        below = spends[first - 1] if first else _ZERO
+        if first == len(starts) or starts[first] != start:
+            starts.insert(first, start)
+            spends.insert(first, below)
+        last = bisect_left(starts, stop, first + 1)
+        if last == len(starts) or starts[last] != stop:
+            starts.insert(last, stop)
+            spends.insert(last, spends[last - 1])
+        for i in range(first, last):
+            spends[i] = total = _plus(spends[i], cost)
+            self._most = _join(self._most, total)
+        if heal and _same(spends[last], spends[last - 1]):
+            del starts[last], spends[last]
+        if heal and _same(spends[first], below):
+            del starts[first], spends[first]
 
     def _most_in(self, cohort: Cohort) -> Sum:
         most = _ZERO
@@ -78,23 +92,10 @@ class PureSums:
             most = _join(most, self._ids.get(name, _ZERO))
         return most
 
-    def _cut(self, point: int) -> int:
-        """Make the point a breakpoint, leaving all spends as they are; returns its index."""
-        i = bisect_left(self._starts, point)
-        if i == len(self._starts) or self._starts[i] != point:
-            self._spends.insert(i, self._spends[i - 1] if i else _ZERO)
-            self._starts.insert(i, point)
-        return i
-
     def _cut_all(self, points: set[int]) -> None:
         starts = sorted({*self._starts, *points})
         self._spends = [self._at(start) for start in starts]
         self._starts = starts
-
-    def _heal(self, i: int) -> None:
-        """Remove a breakpoint where nothing changes: many adjacent equal charges stay one piece."""
-        if _same(self._spends[i], self._spends[i - 1] if i else _ZERO):
-            del self._starts[i], self._spends[i]
 
     def _at(self, record: int) -> Sum:
         i = bisect_right(self._starts, record)
@@ -122,7 +123,7 @@ def _add(p: int, q: int, r: int, s: int) -> tuple[int, int]:
 
 def _join(a: Sum, b: Sum) -> Sum:
     """The larger Σε and the larger Σδ."""
-    if a is b:
+    if a == b:
         return a
     more = a[:2] if a[0] * b[1] >= b[0] * a[1] else b[:2]
     return (*more, *(a[2:] if a[2] * b[3] >= b[2] * a[3] else b[2:]))

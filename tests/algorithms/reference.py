@@ -10,9 +10,35 @@ import math
 from dataclasses import dataclass, field
 
 import numpy as np
+from scipy import stats
 from scipy.optimize import brentq, minimize_scalar
 
 from algorithms.core_set import core_set
+
+
+def closed_form(e, n, delta):
+    """f_{n,δ}(ε0), the paper's amplification."""
+    return math.log1p(math.tanh(e / 2) * (8 * math.sqrt(math.exp(e) * math.log(4 / delta) / n) + 8 * math.exp(e) / n))
+
+
+def clone_delta(epsilon, e, n):
+    """H_ε(e) of the exact clones, summed over every number of clones in floats: for small n."""
+    c, p, claim = np.arange(n), math.exp(e), math.exp(epsilon)
+    threshold = np.floor((c + 1) * (p * claim - 1) / ((p - 1) * (1 + claim))) + 1
+    first, second = (stats.binom.sf(threshold - k, c, 0.5) for k in (2, 1))  # P(A ≥ a*−1), P(A ≥ a*)
+    terms = (p - claim) * first - (p * claim - 1) * second
+    return float((stats.binom.pmf(c, n - 1, 1 / p) * terms).sum() / (1 + p))
+
+
+def clone_epsilon0(epsilon, n, delta):
+    """sup{e : H_ε(e) ≤ δ}, at least ε."""
+    most = epsilon + 1e-9
+    while clone_delta(epsilon, most, n) <= delta:
+        most += 0.5
+    low = max(epsilon + 1e-9, most - 0.5)
+    if clone_delta(epsilon, low, n) > delta:
+        return epsilon
+    return brentq(lambda e: clone_delta(epsilon, e, n) - delta, low, most, xtol=1e-10)
 
 
 @dataclass
@@ -87,12 +113,9 @@ class Reference:
         """ε, or ε0 of a shuffled batch of n reports."""
         if self.model != "shuffled":
             return self.epsilon
-
-        def f(e):
-            ratio = (math.exp(e) - 1) / (math.exp(e) + 1)
-            return math.log1p(ratio * (8 * math.sqrt(math.exp(e) * math.log(4 / self.delta) / n) + 8 * math.exp(e) / n))
-
-        inverse = brentq(lambda e: f(e) - self.epsilon, 1e-12, 60.0, xtol=1e-14)
+        if self.calibration == "tight":
+            return clone_epsilon0(self.epsilon, n, self.delta)
+        inverse = brentq(lambda e: closed_form(e, n, self.delta) - self.epsilon, 1e-12, 60.0, xtol=1e-14)
         if self.calibration == "printed":
             return inverse
         domain = n / (16 * math.log(2 / self.delta))

@@ -34,7 +34,7 @@ CASES = [
     ("local", "tight", "2", 4000, 28, 3500),
     ("shuffled", "printed", "1", 4000, 239, 2000),
     ("shuffled", "corrected", "1", 10000, 523, 3000),
-    ("shuffled", "tight", "1", 4000, 292, 4000),
+    ("shuffled", "tight", "1", 4000, 194, 2500),
 ]
 DELTA = "0.01"
 

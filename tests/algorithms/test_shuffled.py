@@ -25,27 +25,31 @@ CONSTANT = ConstantExceptOne(1.0, 2, -1.0)
 COUNTS = np.array([[40, 20]])
 
 
-def f(e, n, delta=1e-6):
-    """The paper's f_{n,δ}."""
-    return math.log1p(math.tanh(e / 2) * (8 * math.sqrt(math.exp(e) * math.log(4 / delta) / n) + 8 * math.exp(e) / n))
-
-
 @pytest.mark.parametrize("n", [7, 1000, 297_170])
 @pytest.mark.parametrize("epsilon", ["0.1", "1", "5"])
-def test_the_printed_epsilon0_inverts_f_whatever_its_domain(epsilon, n):
+def test_the_printed_epsilon0_inverts_f_whatever_its_domain(epsilon, n, reference):
     chosen = epsilon0(Fraction(epsilon), n, DELTA, "printed")
-    assert f(float(chosen), n) == pytest.approx(float(Fraction(epsilon)), rel=1e-9)
+    assert reference.closed_form(float(chosen), n, 1e-6) == pytest.approx(float(Fraction(epsilon)), rel=1e-9)
 
 
 @pytest.mark.parametrize("n", [7, 232, 233, 1000, 297_170])
 @pytest.mark.parametrize("epsilon", ["0.1", "1", "5"])
 def test_the_corrected_epsilon0_stays_in_the_domain_and_never_below_epsilon(epsilon, n):
-    claim, chosen = float(Fraction(epsilon)), float(epsilon0(Fraction(epsilon), n, DELTA, "tight"))
+    claim, chosen = float(Fraction(epsilon)), float(epsilon0(Fraction(epsilon), n, DELTA, "corrected"))
     inverse = float(epsilon0(Fraction(epsilon), n, DELTA, "printed"))
     domain = n / (16 * math.log(2e6))
     rule = max(claim, min(inverse, math.log(domain)) if domain > 1 else 0.0)
     assert chosen == pytest.approx(rule, rel=1e-6)
     assert chosen <= rule * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("n", [7, 100, 3000])
+@pytest.mark.parametrize("epsilon", ["0.1", "1", "5"])
+def test_the_tight_epsilon0_is_the_largest_that_the_clones_allow(epsilon, n, reference):
+    claim, chosen = float(Fraction(epsilon)), float(epsilon0(Fraction(epsilon), n, DELTA, "tight"))
+    assert chosen == pytest.approx(reference.clone_epsilon0(claim, n, 1e-6), rel=1e-4)
+    assert chosen == claim or reference.clone_delta(claim, chosen, n) <= 1e-6 * (1 + 1e-9)
+    assert chosen >= float(epsilon0(Fraction(epsilon), n, DELTA, "corrected"))
 
 
 def test_batches_of_different_size_get_noise_of_different_scale():

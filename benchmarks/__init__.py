@@ -1,0 +1,1 @@
+"""What dpaudit must reach, measured: ``python -m benchmarks`` prints figure, asked, reached."""

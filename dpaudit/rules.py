@@ -1,0 +1,79 @@
+"""The rules, by id: what each says, why it matters, what to do. Ids never change meaning."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dpaudit.claims import InvalidValue
+
+
+@dataclass(frozen=True)
+class Rule:
+    id: str
+    title: str
+    why: str
+    remedy: str
+
+
+RULES = {
+    rule.id: rule
+    for rule in (
+        Rule(
+            "DPA001",
+            "budget exceeded",
+            "A record would pay more than the door's budget allows. The release was refused before noise was drawn.",
+            "Release less, add more noise, split the records into disjoint cohorts, or decide on a larger budget.",
+        ),
+        Rule(
+            "DPA002",
+            "data leaves by another way than the door",
+            "Something that depends on private data was turned into plain numbers, decided a branch, or changed what is released.",
+            "Release the quantity through channel.release, or compute on the sealed array until you do.",
+        ),
+        Rule(
+            "DPA003",
+            "proven or observed sensitivity exceeds the declared one",
+            "One record can move the released value further than `sensitivity` says, so the noise hides less than claimed. "
+            "Rewards in [−1, 1], for example, move a sum by 2, not by 1.",
+            "Declare the sensitivity that is shown, and scale the noise with it.",
+        ),
+        Rule(
+            "DPA004",
+            "audited lower bound beats the claim",
+            "An attack on neighbouring data showed more than the claim allows: exactly, or at confidence 1 − 10^-6.",
+            "Look at the witness, add noise, or claim less.",
+        ),
+        Rule(
+            "DPA005",
+            "a theorem's precondition does not hold",
+            "The bound was asked for outside the range in which its theorem is proven, so it proves nothing there.",
+            "Use a method that holds (`--method clone`), more reports, or a smaller ε0.",
+        ),
+        Rule(
+            "DPA006",
+            "porous noise (floating point)",
+            "The low bits of the released number tell which value it was made from (Mironov 2012).",
+            "Use dp.Laplace or dp.Gaussian through the channel: their noise lives on a grid, exactly.",
+        ),
+        Rule(
+            "DPA007",
+            "ledger or certificate tampered",
+            "An entry was changed, removed, reordered or cut off, or a signature does not fit.",
+            "Restore the file from a copy; if there is none, treat its budget as spent.",
+        ),
+        Rule(
+            "DPA008",
+            "waiver expired or unused",
+            "A waiver is a decision with an end. This one has ended, or nothing needs it any more.",
+            "Remove it, or renew it with a reason and an owner.",
+        ),
+    )
+}
+
+
+def rule(identifier: str) -> Rule:
+    """The rule with this id, in any case. Raises InvalidValue."""
+    found = RULES.get(identifier.upper())
+    if found is None:
+        raise InvalidValue("rule", identifier, "one of " + ", ".join(RULES))
+    return found
