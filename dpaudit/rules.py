@@ -27,7 +27,7 @@ RULES = {
         Rule(
             "DPA002",
             "data leaves by another way than the door",
-            "Something that depends on private data was turned into plain numbers, decided a branch, or changed what is released.",
+            "Something that depends on private data became plain numbers, decided a branch, or changed what is released.",
             "Release the quantity through channel.release, or compute on the sealed array until you do.",
         ),
         Rule(

@@ -14,7 +14,7 @@ from dpaudit.auditors.float_runs import most_central
 from dpaudit.auditors.game import TRAINING, Outcome, detectable, learn_scores, play_game
 from dpaudit.auditors.porosity import audit_porosity
 from dpaudit.auditors.replayed import Observed, Replayed, far_replay, play
-from dpaudit.auditors.runs import child, likelihood_scores, returned_values
+from dpaudit.auditors.runs import child, finite, likelihood_scores, returned_values
 from dpaudit.auditors.shuffled import shuffled_event
 from dpaudit.auditors.witness import Witness, action_event, first_release_event, transcript_witness
 from dpaudit.channel import PathChanged
@@ -235,6 +235,7 @@ def _one_game(
     rows = [np.pad(part, ((0, 0), (0, width - part.shape[1]))) for part in rows]
     table = np.empty((len(coins), width))
     table[coins], table[~coins] = rows
+    table = finite(table)
     table = table[:, (table != table[:1]).any(axis=0)]  # constant in all runs on both data sets: says nothing
     half = trained // 2
     candidates = [score(table[half:]) for score in learn_scores(table[:half], coins[:half])]

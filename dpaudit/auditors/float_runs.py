@@ -27,17 +27,22 @@ class Recording(np.random.Generator):
         self.draws: Draws = []
 
     def laplace(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
-        shape = np.broadcast_shapes(np.shape(loc), np.shape(scale)) if size is None else size
-        return self._keep(loc, scale, super().laplace(0.0, scale, shape if shape != () else None))
+        return self._keep(loc, scale, super().laplace(0.0, scale, _shape(loc, scale, size)))
 
     def normal(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
-        shape = np.broadcast_shapes(np.shape(loc), np.shape(scale)) if size is None else size
-        return self._keep(loc, scale, super().normal(0.0, scale, shape if shape != () else None))
+        return self._keep(loc, scale, super().normal(0.0, scale, _shape(loc, scale, size)))
 
     def _keep(self, loc: Any, scale: Any, noise: Any) -> Any:
         if np.ndim(scale) == 0 and len(self.draws) < _DRAWS:
             self.draws.append((float(scale), np.array(noise, dtype=float)))
         return loc + noise
+
+
+def _shape(loc: Any, scale: Any, size: Any) -> Any:
+    """The size of a draw that numpy would find itself, had it been given the location too."""
+    if size is not None or np.ndim(loc) == np.ndim(scale) == 0:
+        return size
+    return np.broadcast_shapes(np.shape(loc), np.shape(scale))
 
 
 def output_table(subject: Subject, data: Any, count: int, rng: np.random.Generator) -> np.ndarray:

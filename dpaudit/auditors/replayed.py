@@ -16,6 +16,7 @@ import numpy as np
 from dpaudit.auditors.described import describe
 from dpaudit.channel import Event, PathChanged, replay, simulate
 from dpaudit.claims import Finding, show
+from dpaudit.noise import Noise
 from dpaudit.subject import Subject
 
 
@@ -46,11 +47,16 @@ class Replayed:
         """The same for one trial as an exact number; None where it is not rational."""
         total = Fraction(0)
         for event, mirror, place in self.differing(trial):
-            part = event.noise.exact_log_ratio(int(event.output[place]), int(event.query[place]), int(mirror.query[place]))
+            noise = self.noise_of(event, place)
+            part = noise.exact_log_ratio(int(event.output[place]), int(event.query[place]), int(mirror.query[place]))
             if part is None:
                 return None
             total += part
         return total
+
+    def noise_of(self, event: Event, place: tuple[int, ...]) -> Noise:
+        """The noise behind one coordinate: parameters may differ between trials."""
+        return event.noise if self.trials is None else event.noise.at(place[0])
 
     def differing(self, trial: int) -> Iterator[tuple[Event, Event, tuple[int, ...]]]:
         """Every coordinate of this trial whose query differs."""

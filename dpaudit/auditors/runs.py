@@ -92,6 +92,14 @@ def _numbers(array: np.ndarray) -> np.ndarray:
     raise DpauditError(f"a subject returned {array.dtype}; it may return numbers, texts, arrays, None or tuples of them")
 
 
+def finite(table: np.ndarray) -> np.ndarray:
+    """NaN and infinities as 0, with a column of their own that says which; −0 as 0."""
+    odd = ~np.isfinite(table)
+    columns = np.flatnonzero(odd.any(axis=0))
+    which = np.select([np.isnan(table), np.isposinf(table), np.isneginf(table)], [1.0, 2.0, 3.0], 0.0)
+    return np.concatenate([np.where(odd, 0.0, table) + 0.0, which[:, columns]], axis=1)
+
+
 def _stack(rows: list[np.ndarray]) -> np.ndarray:
     """Rows of different lengths are padded; their length comes first. Every column stays: what is left out here would
     be left out for one data set alone, and the columns of the two would no longer be the same things."""
