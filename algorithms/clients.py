@@ -32,6 +32,11 @@ class BatchRecords:
         self._values: Any = None
 
     @property
+    def secret_assignment(self) -> bool:
+        """Does nobody but the shuffler know which client plays which action?"""
+        return self._shuffler is not None
+
+    @property
     def n(self) -> int:
         return int(self.pulls.counts.sum(axis=1).max())
 

@@ -22,6 +22,7 @@ from algorithms.online_course import Course
 from algorithms.online_errors import BatchOutstanding, HorizonReached, UnknownTicket, UnreadableState
 from algorithms.online_state import Boundary, read_state, write_state
 from algorithms.registry import pieces
+from dpaudit.channel import is_live
 from dpaudit.claims import DpauditError, InvalidValue, Leak, Number, exact, show
 
 __all__ = [
@@ -227,7 +228,7 @@ class OnlineBandit:
 def _check_door(ledger: dp.Ledger | None, channel: dp.Channel | None, calibration: str) -> None:
     if (ledger is None) == (channel is None):
         raise InvalidValue("ledger", "both or none", "given for a deployment, or else a simulated channel")
-    if channel is not None and (channel.live or channel.trials is not None):
+    if channel is not None and (is_live(channel) or channel.trials is not None):
         raise InvalidValue("channel", "live or of many trials", "a simulated door for one run")
     if ledger is not None and calibration == "printed":
         raise InvalidValue("calibration", calibration, "corrected or tight: as printed, the claim does not hold")

@@ -90,6 +90,8 @@ def _subject(name: str, setting: Setting, step: PrivacyStep, claim: dp.Claim, no
     }  # fmt: skip
     if notice:
         notes["notice"] = notice
+    if step.model == "nonprivate":
+        notes["privacy"] = "none: rewards are used as they are; this is the yardstick for regret"
     label = f"{name} ({setting.calibration})"
     return make_subject(
         play,

@@ -26,7 +26,7 @@ def main() -> None:
         for figure in PARTS[part]():
             print(figure.line(), flush=True)
             missed += figure.met is False
-    print(f"{missed} missed. Figures by the clock hold on an idle machine only; those per core are CPU time.")
+    print(f"{missed} missed. Figures by the clock hold on an idle machine only; those per core are by CPU time.")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """Simulated runs per second through the door, and draws of noise.
 
 Runs: two processes, each with its own subject whose plans are shared by its chunks of 20,000 trials (2,000 for random instances).
-"runs/s" is by the clock over both; "per core" by the processes' own CPU time, which other programs on the machine do not disturb.
+"runs/s" is by the clock over both; "per core" by the processes' own CPU time. On a busy machine, where the processes did not get
+their cores for 90 % of the time, the clock says nothing about dpaudit, and twice the figure per core is held to what was asked.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,9 +63,12 @@ def _runs(case: Case) -> Figure:
         done = pool.map(_work, [(case, seed) for seed in range(CORES)], chunksize=1)
     rate = sum(runs / wall for runs, wall, _ in done)
     core = sum(runs for runs, _, _ in done) / sum(cpu for _, _, cpu in done)
+    busy = sum(cpu for _, _, cpu in done) < 0.9 * sum(wall for _, wall, _ in done)  # the cores were not ours alone
+    counted = CORES * core if busy else rate
     name = f"{case.model} {case.calibration}, T=10^{len(str(case.horizon)) - 1}, {case.data}: runs/s on {CORES} cores"
     asked = "" if case.asked is None else f"≥ {case.asked:,}"
-    return Figure(name, asked, f"{rate:,.0f} ({core:,.0f} per core)", None if case.asked is None else rate >= case.asked)
+    reached = f"{rate:,.0f} ({core:,.0f} per core{', busy' if busy else ''})"
+    return Figure(name, asked, reached, None if case.asked is None else counted >= case.asked)
 
 
 _barrier: Any = None
@@ -126,27 +131,23 @@ def _noise() -> Figures:
     import dpaudit as dp
     from dpaudit.noise import SecureSource
 
-    units, rng = np.zeros(1_000_000, np.int64), np.random.default_rng(1)
-    kinds = {"Laplace(2)": dp.Laplace(2), "Gaussian(2)": dp.Gaussian(2)}
-    for name, noise in kinds.items():
-        yield Figure(
-            f"{name}: simulated draws/s, one core", "", f"{_rate(len(units), lambda n=noise: n.simulate(units, rng)):,.0f}"
-        )
-        few = units[:5_000]
-        source = SecureSource()
-        yield Figure(
-            f"{name}: exact live draws/s, one core", "", f"{_rate(len(few), lambda n=noise, s=source: n.draw(few, s)):,.0f}"
-        )
-    counts = np.full(len(units), 1000)
-    laplace = kinds["Laplace(2)"]
-    rate = _rate(len(units), lambda: laplace.simulate_sums(units, counts, rng))
-    yield Figure("Laplace(2): simulated sums of 1000 reports/s, one core", "", f"{rate:,.0f}")
+    units, rng, source = np.zeros(1_000_000, np.int64), np.random.default_rng(1), SecureSource()
+    few, counts = units[:5_000], np.full(len(units), 1000)
+    laplace, gaussian = dp.Laplace(2), dp.Gaussian(2)
+    draws = {
+        "Laplace(2): simulated draws/s": lambda: laplace.simulate(units, rng),
+        "Laplace(2): simulated sums of 1000 reports/s": lambda: laplace.simulate_sums(units, counts, rng),
+        "Laplace(2): exact live draws/s": lambda: laplace.draw(few, source),
+        "Gaussian(2): simulated draws/s": lambda: gaussian.simulate(units, rng),
+        "Gaussian(2): exact live draws/s": lambda: gaussian.draw(few, source),
+    }
+    for name, draw in draws.items():
+        yield Figure(f"{name}, one core", "", f"{_rate(draw):,.0f}")
 
 
-def _rate(size: int, draw: Any) -> float:
+def _rate(draw: Callable[[], np.ndarray]) -> float:
     draw()
     started, done = time.process_time(), 0
     while time.process_time() - started < 1.0:
-        draw()
-        done += size
+        done += len(draw())
     return done / (time.process_time() - started)

@@ -10,6 +10,7 @@ import math
 import secrets
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -29,7 +30,7 @@ from dpaudit.claims import (
 )
 from dpaudit.ledger import Budget, Cohort, Ledger, MemoryLedger, Release
 from dpaudit.noise import GRID, Noise, SecureSource, Source, from_units, to_units
-from dpaudit.reports import Records, Reports, as_records, multiset
+from dpaudit.reports import Records, Reports, as_records, hidden_among, multiset
 from dpaudit.traced import Sealed, Untraced, caller, dependence, one_record_each, unseal
 
 
@@ -139,6 +140,9 @@ class PathChanged(DpauditError):
         super().__init__(f"DPA002: with all outputs pinned, the run changed its path at release {release + 1}")
 
 
+_audited: ContextVar[list[Event] | None] = ContextVar("the door of an audit", default=None)
+
+
 class Channel:
     """The door as an algorithm sees it. Made by ``live``, ``simulate`` or ``replay``."""
 
@@ -149,8 +153,10 @@ class Channel:
         ledger: Ledger | None = None,
         budget: Budget | None = None,
         observe: Callable[[Any], Any] | None = None,
+        proven: bool = False,
     ) -> None:
         self._door, self._ledger, self._budget, self._observe = door, ledger, budget, observe
+        self._proven = proven
         self._index: np.ndarray | None = None
         self._events: list[Event] = []
         self._findings: list[Finding] = []
@@ -180,18 +186,31 @@ class Channel:
         return self._door.every_report
 
     @property
-    def live(self) -> bool:
+    def _live(self) -> bool:
         return isinstance(self._door, Live)
+
+    @contextmanager
+    def audited(self) -> Iterator[None]:
+        """While a subject runs sealed: no other door takes its data, and it cannot read this door's memory."""
+        token = _audited.set(self._events)
+        try:
+            yield
+        finally:
+            _audited.reset(token)
 
     @property
     def events(self) -> Sequence[Event]:
         """What passed, for auditors. A live door keeps nothing here."""
+        if _audited.get() is self._events:
+            raise Leak("the memory of the door", caller())
         return tuple(self._events)
 
     @property
     def transcript(self) -> Transcript:
         """The outputs so far, for ``replay``."""
-        if self.live:
+        if _audited.get() is self._events:
+            raise Leak("the memory of the door", caller())
+        if self._live:
             raise DpauditError("a live door keeps no transcript; its ledger does")
         return Transcript([event.output for event in self._events], self._door.seed, self._door.trials, self.every_report)
 
@@ -238,9 +257,13 @@ class Channel:
         sensitivity is smaller than the one derived from sealed data.
         """
         self._check_call(name, noise, to)
+        if to == "shuffled":
+            raise InvalidValue("to", to, "another observer: only channel.reports(…) passes a shuffler")
         declared = _declared(sensitivity, self.trials)
         derived, touched, steps = self._derive(name, value, noise, declared)
         who = _joined(cohort, touched)
+        if who.size == 0 and touched is None:
+            raise InvalidValue("cohort", "empty", "the records whose data is released, or left out for all of them")
         units = to_units(unseal(value) if isinstance(value, Sealed) else value, noise.grid)
         if self.trials is not None and units.ndim == 0:
             units = np.broadcast_to(units, (self.trials,))
@@ -289,11 +312,12 @@ class Channel:
         record = None
         if steps is not None and self.trials is None:  # a record is about one run
             shuffled = to == "shuffled"
-            epsilon, delta = self._cost(noise, steps, 1, records.n if shuffled else None)
+            crowd = hidden_among(records)
+            epsilon, delta = self._cost(noise, steps, 1, crowd if shuffled else None)
             record = Release(
                 name=name, mechanism=noise.name, parameters=noise.parameters(), sensitivity=declared, derived=derived,
                 epsilon=epsilon, delta=delta, cohort=who, to=to, kind="shuffled" if shuffled else "reports", n=records.n,
-                tags=_tag_counts(records), extra={"steps": str(steps), "coordinates": "1"},
+                tags=_tag_counts(records), extra={"steps": str(steps), "coordinates": "1", "crowd": str(crowd)},
             )  # fmt: skip
 
         def draw(kind: str) -> np.ndarray:
@@ -329,7 +353,7 @@ class Channel:
     def _check_call(self, name: str, noise: Noise, to: str) -> None:
         if not isinstance(name, str) or not name:
             raise InvalidValue("name", name, "a text that names the release")
-        if not hasattr(noise, "log_ratio"):
+        if not hasattr(noise, "log_ratio") or isinstance(noise, type):
             raise InvalidValue("noise", type(noise).__name__, "a mechanism such as dp.Laplace(scale)")
         if to not in OBSERVERS:
             raise InvalidValue("to", to, "one of " + ", ".join(OBSERVERS))
@@ -337,13 +361,18 @@ class Channel:
     def _derive(self, name: str, value: Any, noise: Noise, declared: Any) -> tuple[Fraction | None, Cohort | None, int | None]:
         """From sealed data: the proven sensitivity, whose data it is, and its size in steps of the grid."""
         if not isinstance(value, Sealed):
+            self._refuse_unproven(name, "the value is not sealed")
             return None, None, None
+        door = _audited.get()
+        if door is not None and door is not self._events:
+            raise Leak("another door", caller())
         found = dependence(value)
         if self.trials is not None and value.ndim and not isinstance(found, Untraced):
             found = Untraced("a sealed array over many trials", caller())  # its first axis is no coordinate
         if isinstance(found, Untraced):
             message = f"release {name!r}: the trace was lost in {found.operation}; sensitivity is not proven"
             self._untraced.append(Finding("untraced", message, found.where))
+            self._refuse_unproven(name, f"its trace was lost in {found.operation} at {found.where}")
             return None, None, None
         derived = exact(found.sensitivity(noise.norm), "sensitivity")
         if isinstance(declared, Fraction) and derived > declared * (1 + Fraction(1, 10**12)):
@@ -351,6 +380,11 @@ class Channel:
                 raise SensitivityError(name, declared, derived)
             self._findings.append(Finding("DPA003", str(SensitivityError(name, declared, derived))[8:], caller()))
         return derived, Cohort.of(found.cohort), found.steps(noise.grid, noise.norm)
+
+    def _refuse_unproven(self, name: str, reason: str) -> None:
+        """A budget bounds every path only where each release's cost is proven."""
+        if self._proven:
+            raise DpauditError(f"release {name!r} is refused: {reason}, and this door takes proven releases only")
 
     def _cost(
         self, noise: Noise, steps: int | None, coordinates: int, shuffled: int | None = None
@@ -384,7 +418,7 @@ class Channel:
         return output
 
     def _remember(self, event: Event) -> None:
-        if not self.live:
+        if not self._live:
             self._events.append(event)
 
 
@@ -423,10 +457,16 @@ def _tag_counts(records: Records) -> dict[str, int]:
     return {} if counts.ndim != 1 or records.tags is None else {str(tag): int(c) for tag, c in enumerate(counts)}
 
 
+def is_live(channel: Channel) -> bool:
+    """Does this door belong to a deployment? For drivers; an algorithm must not ask."""
+    return isinstance(channel._door, Live)
+
+
 @contextmanager
-def live(ledger: Ledger, budget: Any = None, *, strict: bool = True) -> Iterator[Channel]:
+def live(ledger: Ledger, budget: Any = None, *, strict: bool = True, proven: bool = False) -> Iterator[Channel]:
     """The door of a deployment: exact noise, cryptographic generator, ledger first. ``budget``: a Claim, (ε, δ) or ε.
 
+    ``proven=True``: takes only releases of sealed data whose trace is whole, so that the budget bounds every path.
     ``strict=False``: a declared sensitivity below the proven one is charged at the proven one instead of refused.
     """
     limit = None if budget is None else Budget.of(budget)
@@ -452,6 +492,7 @@ def simulate(
     observe: Callable[[Any], Any] | None = None,
     first: np.ndarray | None = None,
     wild: bool = False,
+    proven: bool = False,
 ) -> Iterator[Channel]:
     """A seeded door of the same law, for one run or many trials at once. Never writes a deployment ledger."""
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
@@ -467,7 +508,7 @@ def simulate(
         ledger.limit(limit)
     every = bool(every_report) or ledger is not None  # sums drawn by their own law would pass the ledger by
     limit = ledger.budget if ledger is not None else None
-    yield Channel(Simulated(int(seed), trials, every, first, wild), ledger=ledger, budget=limit, observe=observe)
+    yield Channel(Simulated(int(seed), trials, every, first, wild), ledger=ledger, budget=limit, observe=observe, proven=proven)
 
 
 @contextmanager

@@ -81,8 +81,8 @@ def zcdp_delta(rho_: Fraction, epsilon: Fraction) -> Fraction:
         return Fraction(0)
     best = context.mpf(1)
     centre = max((e + r) / (2 * r), context.mpf("1.0001"))
-    for factor in [context.mpf(k) / 20 for k in range(2, 61)]:  # any α > 1 gives a valid bound
-        alpha = 1 + (centre - 1) * factor
+    orders = [1 + (centre - 1) * context.mpf(k) / 20 for k in range(2, 61)]
+    for alpha in [*orders, *(1 + context.mpf(2) ** (k / 2) for k in range(-8, 10))]:  # any α > 1 gives a valid bound
         value = context.exp((alpha - 1) * (alpha * r - e) + alpha * context.log1p(-1 / alpha)) / (alpha - 1)
         best = min(best, value)
     scaled = int(context.ceil(best * context.mpf(10) ** 25 * (1 + context.mpf(10) ** -15)))

@@ -30,6 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit code."""
     try:
         options = build_parser().parse_args(arguments)
+        _check_output(options.output)
         answer: Answer = options.command(options)
         code, text = answer
         _write(text, options.output)
@@ -49,6 +50,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         return fail(f"internal error ({type(error).__name__}); set DPAUDIT_TRACEBACK=1 to see where, and report it", UNUSABLE)
     return code
+
+
+def _check_output(output: str | None) -> None:
+    """Refuse before the work is done what could not be written after it."""
+    if output is not None and (Path(output).is_dir() or not Path(output).absolute().parent.is_dir()):
+        raise DpauditError(f"--output {output}: not a file in an existing folder")
 
 
 def _write(text: str, output: str | None) -> None:

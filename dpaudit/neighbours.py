@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
@@ -9,6 +10,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from dpaudit.claims import InvalidValue, Number, exact, float_down, float_up, whole
+from dpaudit.noise import GRID
 from dpaudit.traced import seal, snap
 
 Pair = tuple[Any, Any]
@@ -141,7 +143,10 @@ def draw_examples(strategy: Any, seed: int, count: int) -> list[Any]:
     def collect(example: Any) -> None:
         found.append(example)
 
-    collect()
+    try:
+        collect()
+    except hypothesis.errors.HypothesisException as error:
+        raise InvalidValue("neighbours", type(error).__name__, "a strategy that has examples") from error
     return found
 
 
@@ -149,6 +154,8 @@ def _bounds(low: Number, high: Number) -> tuple[float, float]:
     lower, upper = exact(low, "low"), exact(high, "high")
     if lower >= upper:
         raise InvalidValue("low, high", (low, high), "in order: low below high")
+    if math.ceil(lower / GRID) >= math.floor(upper / GRID):
+        raise InvalidValue("low, high", (low, high), "at least one step of the grid 2^-20 apart")
     return float_up(lower), float_down(upper)
 
 

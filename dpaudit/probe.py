@@ -88,12 +88,21 @@ class Probe(NDArrayOperatorsMixin):
     def __repr__(self) -> str:
         return repr(self._look())
 
+    def __format__(self, spec: str) -> str:
+        value = self._look()
+        return format(value[()] if value.ndim == 0 else value, spec)
+
+    def __hash__(self) -> int:
+        return hash(self._look().tobytes())
+
     def __setitem__(self, index: Any, value: Any) -> None:
         self._value[_open(index)] = _open(value)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if method == "at" or any(not isinstance(out, Probe) for out in kwargs.get("out", ())):
             self._look()  # written into a plain array
+        if ufunc not in (np.add, np.subtract) and any(isinstance(value, Sealed) for value in inputs):
+            self._look()  # a released value that weighs private data decides the sensitivity
         return self._wrap(getattr(ufunc, method)(*_open(inputs), **_open(kwargs)))
 
     def __array_function__(self, function: Any, _: Any, args: Any, kwargs: Any) -> Any:

@@ -59,6 +59,14 @@ class ArrayRecords:
         return sum_by_tag(self.units(grid), self.tags, len(self.counts))
 
 
+def hidden_among(records: Records) -> int:
+    """The crowd that a shuffled report hides in: those with its tag, unless who got which tag is the shuffler's secret."""
+    if records.tags is None or getattr(records, "secret_assignment", False):
+        return records.n
+    counts = np.asarray(records.counts)
+    return int(counts[counts > 0].min(initial=records.n))
+
+
 def as_records(values: Any, tags: Any, trials: int | None) -> Records:
     """Lazy records as they are; arrays are wrapped."""
     if hasattr(type(values), "sum_units"):

@@ -62,12 +62,19 @@ class Subject:
         return self.function(data, **extra)
 
 
+def fresh(data: Any) -> Any:
+    """A copy for one run: a subject that writes into its data must not change the next run's."""
+    return data.copy() if isinstance(data, np.ndarray) else data
+
+
 def subject(*, claim: Claim, neighbours: Any, name: str | None = None) -> Callable[[Callable[..., Any]], Subject]:
     """Declare a function to be a subject: ``@dp.subject(claim=…, neighbours=…)``."""
     if not isinstance(claim, Claim):
         raise InvalidValue("claim", type(claim).__name__, 'a dp.Claim, such as dp.Claim(epsilon="1")')
 
     def declare(function: Callable[..., Any]) -> Subject:
+        if not callable(function):
+            raise InvalidValue("subject", type(function).__name__, "a function of (data, channel) or (data, rng)")
         return make_subject(function, claim, neighbours, name)
 
     return declare

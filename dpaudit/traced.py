@@ -167,7 +167,8 @@ class Sealed(NDArrayOperatorsMixin):
         if _same(kwargs.get("out"), inputs[0]):
             kwargs = {key: value for key, value in kwargs.items() if key != "out"}
         operation = _UFUNCS.get((ufunc, method)) if all(key == "axis" for key in kwargs) else None
-        result = operation(*_privates(inputs), **kwargs) if operation else None
+        with np.errstate(all="ignore"):  # a warning would tell
+            result = operation(*_privates(inputs), **kwargs) if operation else None
         if result is None:
             result = untraced_calls.call_ufunc(ufunc, method, _privates(inputs), _privates_of(kwargs))
         return _seal(result)
@@ -204,7 +205,8 @@ def _same(out: Any, first: Any) -> bool:
 
 def _known_or(name: str, operation: Callable[..., Any], function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     opened, options = _privates(args), _privates_of(kwargs)
-    result = operation(*opened, **options) if not any(isinstance(v, Private) for v in options.values()) else None
+    with np.errstate(all="ignore"):
+        result = operation(*opened, **options) if not any(isinstance(v, Private) for v in options.values()) else None
     return _seal(untraced_calls.call(name, function, opened, options) if result is None else result)
 
 

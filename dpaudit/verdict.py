@@ -100,7 +100,7 @@ def _why_certified(claim: Claim, upper: Upper | None) -> str:
     path = (
         "its releases are fixed in advance"
         if upper and upper.path == "single"
-        else f"a door with the budget {claim} bounds every path"
+        else f"a door with the budget {claim} for proven releases bounds every path"
     )
     return f"each release's sensitivity is proven by its trace, and {path}"
 
@@ -145,12 +145,20 @@ def _missing(claim: Claim, upper: Upper | None, findings: list[Finding], subject
     if upper is None:
         return "no upper bound could be proven"
     if upper.epsilon > claim.epsilon:
-        return f"the proven upper bound {float(upper.epsilon):.6g} is above the claim"
+        return _above(claim, upper)
     if upper.sensitivity != "proven":
         return f"sensitivity is only {upper.sensitivity}" + (f"; {untraced}" if untraced else "")
     if upper.path == "observed":
         return "only the paths that were observed stay within the claim"
     return ""
+
+
+def _above(claim: Claim, upper: Upper) -> str:
+    excess = float(upper.epsilon / claim.epsilon) if claim.epsilon else 0.0
+    text = f"the proven upper bound {float(upper.epsilon):.9g} is above the claim"
+    if 1 < excess < 1.001:
+        text += f"; values are rounded to the grid 2^-20, which adds this much: a scale {excess:.7g} times as large would do"
+    return text
 
 
 def assert_private(subject: Subject, **as_audit: Any) -> Verdict:

@@ -15,7 +15,7 @@ from typing import Any
 
 from dpaudit.accountants.amplification import amplify
 from dpaudit.charges import cost, gaussian_epsilon, rho, use_amplifier, zcdp_delta
-from dpaudit.claims import Bound, Finding, Line, Number, exact_delta, show
+from dpaudit.claims import Bound, Finding, InvalidValue, Line, Number, exact_delta, show
 from dpaudit.ledger import Charge, Cohort, Ledger, PureSums, Release, is_ledger, load_releases, open_ledger
 from dpaudit.noise import GRID, Noise, noise_from
 
@@ -52,6 +52,21 @@ class Read:
         steps = int(release.extra["steps"]) if "steps" in release.extra else int(-(-sensitivity // noise.grid))
         return cls(release, noise, steps, int(release.extra.get("coordinates", "1")))
 
+    @property
+    def crowd(self) -> int:
+        """How many reports a shuffled one hides among."""
+        return int(self.release.extra.get("crowd", self.release.n))
+
+    @property
+    def fewest_alike(self) -> int:
+        """The crowd for who knows which client sent which tag: the smallest group with one tag."""
+        return min((count for count in self.release.tags.values() if count > 0), default=self.crowd)
+
+    @property
+    def cohort(self) -> Cohort:
+        """Whose data it is; a release that names nobody is charged to everybody."""
+        return self.release.cohort if self.release.cohort.size != 0 else Cohort.all()
+
 
 def account(ledger: Ledger | str | Path | Iterable[Release], *, delta: Number | None = None) -> Bound:
     """A proven (ε, δ) for a ledger, its file or a list of releases, per observer and for its worst client.
@@ -59,6 +74,8 @@ def account(ledger: Ledger | str | Path | Iterable[Release], *, delta: Number | 
     Without ``delta``: the budget's, else 0 where every release is pure and 10^-6 where not. Charges whose release was
     never stored (a crash) count as spent.
     """
+    if not isinstance(ledger, Ledger | str | Path | Iterable):
+        raise InvalidValue("ledger", type(ledger).__name__, "a ledger, its file, or a list of releases")
     if isinstance(ledger, str | Path):
         if not is_ledger(ledger):
             return account(load_releases(ledger), delta=delta)
@@ -143,7 +160,7 @@ def _shuffled_line(read: Read, pure: Fraction, delta: Fraction) -> Line:
     release = read.release
     if not delta:
         return Line(release.name, release.n, pure, True, pure, "local randomiser", "δ = 0: shuffling gives nothing")
-    epsilon = amplified(read.noise, pure, release.n, delta)
+    epsilon = amplified(read.noise, pure, read.crowd, delta)
     if epsilon < pure:
         condition = f"n honest clients, one report each; sensitivity {_known(release)}"
         return Line(
@@ -166,9 +183,10 @@ def _compose(reads: Sequence[Read], delta: Fraction, unused: Sequence[Charge], o
         if pure is None:
             gaussians.append(read)
             continue
-        shuffled = read.release.n if read.release.kind == "shuffled" and observer != "actions" else None
+        crowd = read.fewest_alike if observer == "actions" else read.crowd
+        shuffled = crowd if read.release.kind == "shuffled" else None
         epsilon, spent = cost(read.noise, read.steps, share, shuffled=shuffled)
-        sums.add(Charge(epsilon, spent, read.release.cohort, read.release.name))
+        sums.add(Charge(epsilon, spent, read.cohort, read.release.name))
     for charge in unused:
         sums.add(charge)
     epsilon, spent = sums.worst()
@@ -186,8 +204,6 @@ def _share(reads: Sequence[Read], delta: Fraction) -> Fraction:
 
 
 def _gaussian_part(reads: Sequence[Read], delta: Fraction) -> tuple[Fraction, Fraction]:
-    from dpaudit.claims import InvalidValue
-
     if not delta:
         raise InvalidValue("delta", "0", "greater than 0: Gaussian noise has no finite ε at δ = 0")
     groups = _overlapping(reads)
@@ -213,7 +229,7 @@ def _overlapping(reads: Sequence[Read]) -> list[list[Read]]:
     """Groups of releases that may share a record; groups are disjoint from each other."""
     groups: list[tuple[Cohort, list[Read]]] = []
     for read in reads:
-        cohort, members = read.release.cohort, [read]
+        cohort, members = read.cohort, [read]
         apart = []
         for other, others in groups:
             if cohort.disjoint(other):

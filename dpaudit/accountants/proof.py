@@ -11,10 +11,10 @@ import numpy as np
 
 from dpaudit.accountants.composition import account_releases
 from dpaudit.channel import Channel, simulate
-from dpaudit.claims import Bound, BudgetExceeded, Claim, Finding, InvalidValue, Leak, Upper
+from dpaudit.claims import Bound, Claim, DpauditError, Finding, InvalidValue, Leak, Upper, noticing_leaks
 from dpaudit.ledger import Release
 from dpaudit.probe import PathWatch
-from dpaudit.subject import Subject
+from dpaudit.subject import Subject, fresh
 from dpaudit.traced import Sealed
 
 RUNS = 3  # sealed runs, each on other data and with other noise
@@ -60,12 +60,6 @@ def prove(subject: Subject, claim: Claim, seed: int) -> Proof:
                 raise
             return Proof(None, None, [Finding("DPA002", str(leak)[8:], leak.where)])
     findings = _distinct([finding for run in runs for finding in run.findings])
-    if not all(run.releases for run in runs):
-        return Proof(
-            None,
-            None,
-            [*findings, Finding("DPA002", "nothing was released through the channel", subject.name)],
-        )
     try:
         bounds = [account_releases(run.releases, claim.delta) for run in runs]
     except InvalidValue as missing:
@@ -103,16 +97,31 @@ def _at(bound: Bound, claim: Claim) -> Fraction:
 def _run(subject: Subject, claim: Claim, data: Any, seed: int) -> _Run:
     sealed = subject.neighbours.seal(data)
     watch = PathWatch()
-    with simulate(seed, every_report=True, observe=watch.observe) as channel:
-        returned = subject.run(data if sealed is None else sealed, channel)
+    with noticing_leaks() as leaks, simulate(seed, every_report=True, observe=watch.observe) as channel, channel.audited():
+        returned = subject.run(fresh(data) if sealed is None else sealed, channel)
+    if leaks:  # also one that the subject caught
+        raise leaks[0]
     if _holds_sealed(returned):
         raise Leak("the returned value", subject.name)
+    if sealed is not None:
+        _compare_with_plain(subject, data, seed, channel)
     releases = [event.record for event in channel.events if event.record is not None]
     proven = sealed is not None and all(event.derived is not None for event in channel.events)
-    watched = watch.single and not _reports(channel)
-    watched = (watched or len(channel.events) <= 1) and not channel.used_rng
+    # Whoever looks at a released value may go on to release more on a branch that this run did not take.
+    watched = not watch.looked and not _reports(channel) and not channel.used_rng
     lost = next((f"{f.message} ({f.where})" for f in channel.untraced), "")
     return _Run(releases, list(channel.findings), proven, watched, lost)
+
+
+def _compare_with_plain(subject: Subject, data: Any, seed: int, sealed: Channel) -> None:
+    """The same run on plain data must ask the same: what is proven about sealed data is then true of plain data."""
+    with simulate(seed, every_report=True) as plain:
+        subject.run(fresh(data), plain)
+    same = len(plain.events) == len(sealed.events) and all(
+        a.name == b.name and np.array_equal(a.query, b.query) for a, b in zip(plain.events, sealed.events, strict=True)
+    )
+    if not same:
+        raise Leak("telling sealed from plain data, or by randomness or state of its own", subject.name)
 
 
 def _holds_sealed(returned: Any) -> bool:
@@ -130,9 +139,9 @@ def _enforced(subject: Subject, claim: Claim, data: Any, seed: int) -> str:
     """Behind a door whose budget equals the claim, every path costs at most the claim. Does the subject fit through it?"""
     sealed = subject.neighbours.seal(data)
     try:
-        with simulate(seed, budget=claim, every_report=True) as channel:
-            subject.run(data if sealed is None else sealed, channel)
-    except BudgetExceeded:
+        with simulate(seed, budget=claim, every_report=True, proven=True) as channel:
+            subject.run(fresh(data) if sealed is None else sealed, channel)
+    except DpauditError:  # over budget, or a release that is not proven
         return "observed"
     return "enforced"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 
@@ -89,7 +90,8 @@ def best_guess(values: np.ndarray, others: np.ndarray, noises: Sequence[Additive
 
 
 def guessed(values: np.ndarray, others: np.ndarray) -> list[Additive]:
-    """Centres and scales from training outputs alone: the shortest decimals that fit them, scales also as 1/ε or 2/ε."""
+    """Centres and scales from training outputs alone: the shortest decimals that fit them, for centres also the nearest
+    whole numbers, for scales also 1/ε and 2/ε."""
     if min(len(values), len(others)) < 20:
         return []
     medians = [float(np.median(side)) for side in (values, others)]
@@ -97,13 +99,21 @@ def guessed(values: np.ndarray, others: np.ndarray) -> list[Additive]:
     if not 0 < spread < np.inf:
         return []
     error = 3 * spread / np.sqrt(min(len(values), len(others)))
-    centre, other = (_shortest(m, error) for m in medians)
+    middles = [sorted({_shortest(m, error), *_whole(m, error)}) for m in medians]
     scales = {_shortest(spread, error)} | {top / _shortest(top / spread, top / spread * error / spread) for top in (1.0, 2.0)}
-    return [Additive(centre, other, scale) for scale in sorted(scales) if 0 < scale < np.inf]
+    pairs = product(middles[0], middles[1], sorted(scales))
+    return [Additive(centre, other, scale) for centre, other, scale in pairs if 0 < scale < np.inf and centre != other]
+
+
+def _whole(number: float, error: float) -> list[float]:
+    """The two whole numbers around it, where they fit."""
+    return [float(w) for w in (np.floor(number), np.ceil(number)) if abs(w - number) <= error]
 
 
 def _shortest(number: float, error: float) -> float:
-    """The decimal with the fewest places within ``error``."""
+    """The decimal with the fewest places within ``error``; zero where it fits."""
+    if abs(number) <= error:
+        return 0.0
     first = -int(np.floor(np.log10(abs(number) + error)))
     rounded = (round(number, places) for places in range(first, first + 18))
     return next((short for short in rounded if abs(short - number) <= error), number)

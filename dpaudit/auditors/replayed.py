@@ -17,7 +17,7 @@ from dpaudit.auditors.described import describe
 from dpaudit.channel import Event, PathChanged, replay, simulate
 from dpaudit.claims import Finding, show
 from dpaudit.noise import Noise
-from dpaudit.subject import Subject
+from dpaudit.subject import Subject, fresh
 
 
 @dataclass(frozen=True)
@@ -76,9 +76,9 @@ class Replayed:
 def play(subject: Subject, data: Any, other: Any, seed: int, trials: int | None) -> Replayed:
     """Run on ``data``, replay on ``other``. Raises PathChanged when the outputs do not decide the path (DPA002)."""
     with simulate(seed, trials=trials, every_report=True) as channel:
-        returned = subject.run(data, channel)
+        returned = subject.run(fresh(data), channel)
     with replay(channel) as pinned:
-        again = subject.run(other, pinned)
+        again = subject.run(fresh(other), pinned)
     events, mirror = channel.events, pinned.events
     if len(events) != len(mirror):
         raise PathChanged(min(len(events), len(mirror)))
@@ -97,12 +97,31 @@ def _same_parameters(event: Event, twin: Event) -> bool:
 
 
 def _equal(a: Any, b: Any) -> bool:
-    if isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b):
-        return all(_equal(x, y) for x, y in zip(a, b, strict=True))
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(_equal(a[key], b[key]) for key in a)
+    if isinstance(a, tuple | list) and isinstance(b, tuple | list):
+        return len(a) == len(b) and all(_equal(x, y) for x, y in zip(a, b, strict=True))
     try:
         return bool(np.array_equal(a, b, equal_nan=np.asarray(a).dtype.kind == "f"))
     except (TypeError, ValueError):
         return bool(a == b)
+
+
+def check_repeatable(subject: Subject, data: Any, seed: int) -> Finding | None:
+    """Replayed on the same data, a subject must ask the same; else it has randomness, a clock or a memory of its own."""
+    try:
+        one = play(subject, data, data, seed, None)
+    except PathChanged as changed:
+        return Finding("DPA002", str(changed)[8:] + " although the data was the same", f"release {changed.release + 1}")
+    for event, mirror in zip(one.events, one.mirror, strict=True):
+        if event.to != "shuffled" and not np.array_equal(event.query, mirror.query):
+            return Finding(
+                "DPA002",
+                f"release {event.name!r} asks something else when the same run is repeated: "
+                "randomness, a clock or a memory that the channel does not know",
+                event.name,
+            )
+    return None
 
 
 @dataclass
@@ -121,7 +140,9 @@ class Observed:
             largest = rows.sum(axis=1).max() if event.noise.norm == 1 else np.sqrt((rows.astype(float) ** 2).sum(axis=1).max())
             rounding = 0 if rows.shape[1] == 1 else int((rows > 0).sum(axis=1).max())
             observed = Fraction(int(np.ceil(largest)) - rounding) * event.noise.grid
-            if observed > event.sensitivity and observed > self.excess.get(event.name, Fraction(0)):
+            # a step more is what rounding to the grid may add, and what the door charges for it
+            allowed = -(-event.sensitivity // event.noise.grid) * event.noise.grid
+            if observed > allowed and observed > self.excess.get(event.name, Fraction(0)):
                 if event.name not in self.excess:
                     declared = f"release {event.name!r} declares sensitivity {show(event.sensitivity)}"
                     message = f"{declared}; observed {show(observed)} on {describe(data)} against {describe(other)}"

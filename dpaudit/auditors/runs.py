@@ -10,7 +10,7 @@ import numpy as np
 from dpaudit.auditors.replayed import play
 from dpaudit.channel import simulate
 from dpaudit.claims import DpauditError
-from dpaudit.subject import Subject
+from dpaudit.subject import Subject, fresh
 
 CHUNK = 20_000  # trials in one call
 
@@ -34,8 +34,8 @@ def returned_values(subject: Subject, data: Any, count: int, seed: int) -> np.nd
         return _grey_returns(subject, data, count, seed)
     rng = np.random.default_rng(seed)
     if subject.vectorised:
-        return as_rows(subject.public(subject.run_black(data, rng, count)), count)
-    return _stack([as_row(subject.public(subject.run_black(data, rng, None))) for _ in range(count)])
+        return as_rows(subject.public(subject.run_black(fresh(data), rng, count)), count)
+    return _stack([as_row(subject.public(subject.run_black(fresh(data), rng, None))) for _ in range(count)])
 
 
 def _grey_returns(subject: Subject, data: Any, count: int, seed: int) -> np.ndarray:
@@ -44,12 +44,12 @@ def _grey_returns(subject: Subject, data: Any, count: int, seed: int) -> np.ndar
         for k, done in enumerate(range(0, count, CHUNK)):
             size = min(CHUNK, count - done)
             with simulate(child(seed, k), trials=size) as channel:
-                parts.append(as_rows(subject.public(subject.run(data, channel)), size))
+                parts.append(as_rows(subject.public(subject.run(fresh(data), channel)), size))
         return np.concatenate(parts)
     rows = []
     for k in range(count):
         with simulate(child(seed, k)) as channel:
-            rows.append(as_row(subject.public(subject.run(data, channel))))
+            rows.append(as_row(subject.public(subject.run(fresh(data), channel))))
     return _stack(rows)
 
 

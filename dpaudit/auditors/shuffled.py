@@ -39,6 +39,8 @@ def shuffled_event(subject: Subject, claim: Claim, data: Any, other: Any, seed: 
     n = max(size for size, same in runs if same)
     likely = float(stats.beta.ppf(DOUBT, good, len(runs) - good + 1))
     effective = claim.delta / Fraction(likely).limit_denominator(10**9) if claim.delta else Fraction(0)
+    if effective >= 1:
+        return None
     spread = Fraction(abs(mine - theirs)) * noise.grid
     scale = Fraction(noise.parameters()["scale"])
     found_attack = extreme_report_attack(scale, spread, n, effective, noise.grid)

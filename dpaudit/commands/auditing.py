@@ -30,6 +30,7 @@ def audit_command(options: argparse.Namespace) -> Answer:
         if options.target in registered():
             subjects = [make_algorithm(options.target, algorithm_parameters(options))]
         else:
+            _refuse_algorithm_options(options)
             subjects = subjects_of(options.target)
     except NothingToCheck as nothing:
         print(f"dpaudit: {nothing}", file=sys.stderr)
@@ -56,3 +57,9 @@ def audit_command(options: argparse.Namespace) -> Answer:
             return worst(codes), ""
         return worst(codes), as_json(documents[0] if len(subjects) == 1 and documents else documents)
     return worst(codes), "\n\n".join(audit_text(verdict) for verdict in verdicts)
+
+
+def _refuse_algorithm_options(options: argparse.Namespace) -> None:
+    given = [name for name in ("horizon", "actions", "dim", "calibration") if getattr(options, name) is not None]
+    if given:
+        raise DpauditError(f"--{given[0]} is for registered algorithms; {options.target} is none")

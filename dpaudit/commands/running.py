@@ -31,7 +31,11 @@ def run_command(options: argparse.Namespace) -> Answer:
     # A calibration as printed under-declares: it is charged at what its trace proves, without a budget, and the finding shown.
     printed = options.calibration == "printed"
     budget = None if printed else subject.claim
-    door = live(ledger, budget, strict=not printed) if seed is None else simulate(seed, ledger=ledger, budget=budget)
+    door = (
+        live(ledger, budget, strict=not printed, proven=not printed)
+        if seed is None
+        else simulate(seed, ledger=ledger, budget=budget)
+    )
     try:
         with progress(f"running {subject.name}"), door as channel:
             result = subject.evaluate(channel, np.random.default_rng(secrets.randbits(128) if seed is None else [seed, 6]))
@@ -44,7 +48,8 @@ def run_command(options: argparse.Namespace) -> Answer:
         "calibration": subject.notes.get("calibration", options.calibration),
         "epsilon": show(subject.claim.epsilon), "delta": show(subject.claim.delta), "horizon": whole(options.horizon, "horizon"),
         **result, "door": "live" if seed is None else f"simulated, seed {seed}", "ledger": options.ledger,
-        "spent": {"epsilon": show(spent[0]), "delta": show(spent[1])}, "findings": findings, "choices": dict(subject.notes),
+        "spent": None if subject.notes.get("privacy") else dict(zip(("epsilon", "delta"), map(show, spent), strict=True)),
+        "findings": findings, "choices": dict(subject.notes),
     }  # fmt: skip
     return HOLDS, as_json(document) if options.format == "json" else run_text(document, subject.notes)
 

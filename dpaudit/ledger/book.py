@@ -14,12 +14,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Protocol
 
 from dpaudit.claims import InvalidValue, exact_delta, exact_epsilon, show
 from dpaudit.ledger.budget import Budget, Charge, Filter
-from dpaudit.ledger.cohort import Cohort
+from dpaudit.ledger.cohort import LARGEST, Cohort
 from dpaudit.ledger.errors import InvalidRecord, TamperedLedger
 from dpaudit.ledger.merkle import Tree
 
@@ -68,6 +69,9 @@ class Book:
         self.stored: dict[str, int] = {}  # idempotency key → place of its release
         self.releases = 0
         self.all_pure = True  # every charge has a known ε
+        self._run: Charge | None = None  # read and not yet added: one charge to a run of neighbouring ranges
+        self._run_stop = 0
+        self._run_form: tuple[Any, ...] = ()
 
     def apply(self, entry: bytes) -> None:
         place = self.tree.size
@@ -78,12 +82,13 @@ class Book:
             if (kind == "ledger") != (place == 0) or end != len(text):
                 raise ValueError
             _READERS[kind](self, data, place)
-        except (AttributeError, KeyError, TypeError, ValueError, InvalidRecord, RecursionError):
+        except (AttributeError, LookupError, TypeError, ValueError, InvalidRecord, RecursionError):
             raise TamperedLedger(self.where, f"entry {place} is not what a ledger writes there") from None
         self.tree.append(entry)
 
     def within_budget(self) -> bool:
         """Did no charge of a lenient book exceed the budget? Budgets are only tightened, and spends never fall."""
+        self.settle()
         if self.budget is None or self.filter_name != self.spends.name:
             return True
         return self.all_pure and self.budget.allows(self.spends.worst())
@@ -103,7 +108,7 @@ class Book:
         self.budget, self.filter_name = budget, str(data["filter"])
 
     def _charge(self, data: dict[str, Any], place: int) -> None:
-        self._spend(_read_charge(data))
+        self._spend(data)
         self.open_charges[place] = data
 
     def _release(self, data: dict[str, Any], place: int) -> None:
@@ -114,18 +119,20 @@ class Book:
             if not _as_charged(charged, record):
                 raise ValueError
         else:
-            self._spend(_read_charge(record))
+            self._spend(record)
         if key is not None:
             if key in self.stored:
                 raise ValueError
             self.stored[key] = place
         self.releases += 1
 
-    def _spend(self, charge: Charge) -> None:
-        """Budgets of another filter are not re-enacted; their charges are still kept."""
-        if charge.epsilon is None:
-            self.all_pure = False
-        if self.budget is not None and not self.lenient and self.filter_name == self.spends.name:
+    def _spend(self, data: dict[str, Any]) -> None:
+        if self.lenient:
+            self._gather(data)
+            return
+        charge = _read_charge(data)
+        # A budget of another filter is not re-enacted.
+        if self.budget is not None and self.filter_name == self.spends.name:
             try:
                 cost = self.spends.would_cost(charge)
             except InvalidValue:
@@ -133,6 +140,38 @@ class Book:
             if not self.budget.allows(cost):
                 raise ValueError
         self.spends.add(charge)
+
+    def _gather(self, data: dict[str, Any]) -> None:
+        """Equal charges to neighbouring ranges, as batches of rounds write them, are added as one charge to the whole."""
+        cohort, form = data["cohort"], (data["epsilon"], data.get("delta"), data.get("facts"))
+        if self._run is not None and form == self._run_form and type(cohort) is list and len(cohort) == 1:
+            start, stop = cohort[0]
+            if (
+                start == self._run_stop
+                and type(start) is int
+                and type(stop) is int
+                and start < stop <= LARGEST
+                and type(data["name"]) is str
+            ):
+                self._run_stop = stop
+                return
+        if self._run is not None:
+            self.settle()
+        charge = _read_charge(data)
+        if charge.epsilon is None:
+            self.all_pure = False
+        ranges = charge.cohort.intervals
+        if len(ranges) != 1 or charge.cohort.ids:
+            self.spends.add(charge)
+        else:
+            self._run, self._run_stop, self._run_form = charge, ranges[0][1], form
+
+    def settle(self) -> None:
+        """Add what was gathered."""
+        if self._run is not None:
+            start = self._run.cohort.intervals[0][0]
+            self.spends.add(replace(self._run, cohort=Cohort.of(range(start, self._run_stop))))
+        self._run = None
 
 
 _READERS: dict[str, Callable[[Book, dict[str, Any], int], None]] = {

@@ -13,7 +13,7 @@ from dpaudit.ledger.errors import InvalidRecord
 
 Interval = tuple[int, int]
 
-_LIMIT = 2**63 - 1
+LARGEST = 2**63 - 1
 _FORMS = "None, a range or slice, an integer, a text, or a list, set or array of integers, ranges and texts"
 
 
@@ -75,7 +75,7 @@ class Cohort:
         if not len(records):
             return cls()
         numbers = np.unique(records)
-        if int(numbers[-1]) >= _LIMIT:
+        if int(numbers[-1]) >= LARGEST:
             raise InvalidValue("cohort", "integer", "integers below 2^63 - 1")
         numbers = numbers.astype(np.int64)
         breaks = np.flatnonzero(np.diff(numbers) != 1)
@@ -97,7 +97,7 @@ class Cohort:
                 numbers.append(int(record))
             else:
                 raise InvalidValue("cohort", f"list with {type(record).__name__}", _FORMS)
-        if any(not -_LIMIT <= number < _LIMIT for number in numbers):
+        if any(not -LARGEST <= number < LARGEST for number in numbers):
             raise InvalidValue("cohort", "integer", "integers within 64 bits")
         singles = cls._array(np.array(numbers, dtype=np.int64)).intervals
         return cls._ranges([*singles, *ranges], frozenset(ids))
@@ -106,7 +106,7 @@ class Cohort:
     def _ranges(cls, ends: Iterable[Interval], ids: frozenset[str] = frozenset()) -> Cohort:
         merged: list[Interval] = []
         for start, stop in sorted(ends):
-            if start < -_LIMIT or stop > _LIMIT:
+            if start < -LARGEST or stop > LARGEST:
                 raise InvalidValue("cohort", "integer", "integers within 64 bits")
             if stop <= start:
                 continue
@@ -168,7 +168,7 @@ class Cohort:
             return _EVERYONE
         if type(data) is list and len(data) == 1 and type(data[0]) is list and len(data[0]) == 2:
             start, stop = data[0]
-            if type(start) is int and type(stop) is int and -_LIMIT <= start < stop <= _LIMIT:
+            if type(start) is int and type(stop) is int and -LARGEST <= start < stop <= LARGEST:
                 made = object.__new__(cls)  # the common form, quickly: opening a ledger reads all of its cohorts
                 _put(made, "intervals", ((start, stop),))  # the rest has its default
                 return made
@@ -190,4 +190,4 @@ _EVERYONE = Cohort(everyone=True)
 def _is_interval(pair: object) -> bool:
     if type(pair) is not list or len(pair) != 2 or type(pair[0]) is not int or type(pair[1]) is not int:
         return False
-    return -_LIMIT <= pair[0] <= pair[1] <= _LIMIT
+    return -LARGEST <= pair[0] <= pair[1] <= LARGEST

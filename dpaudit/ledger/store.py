@@ -81,6 +81,7 @@ class Ledger:
         Raises BudgetExceeded, and InvalidValue for a key that belongs to another release.
         """
         _check_key(key)
+        self._refuse_early(key, charge)
         with self._writing():
             done = self._find(key, charge)
             if done is not None:
@@ -93,6 +94,7 @@ class Ledger:
         """Charge and store at once, for values that need no draw; returns what is stored under the key."""
         _check_key(key)
         charge = release.charge()
+        self._refuse_early(key, charge)
         with self._writing():
             done = self._find(key, charge)
             if done is not None:
@@ -177,6 +179,12 @@ class Ledger:
         if self._book.filter_name != self._filter.name:
             raise InvalidValue("filter", self._filter.name, f"{self._book.filter_name}, as its budget was set with")
         refuse_overrun(self._filter, charge, self._book.budget)
+
+    def _refuse_early(self, key: str | None, charge: Charge) -> None:
+        """What the entries read so far forbid stays forbidden: spends never fall, budgets never grow. No lock is needed."""
+        with self._lock:
+            if key is None and not self._behind and not self._entries.readonly:
+                self._refuse(charge)
 
     @contextmanager
     def _writing(self) -> Iterator[None]:

@@ -130,10 +130,9 @@ def run_text(document: Mapping[str, Any], notes: Mapping[str, str]) -> str:
         f"ε = {document['epsilon']}" + (f", δ = {document['delta']}" if document["delta"] != "0" else "")
     ]
     spent = document["spent"]
-    told = {
-        "door": document["door"],
-        "spent": f"ε = {number(Fraction(spent['epsilon']))}, δ = {spent['delta']} for the worst client",
-    }
+    told = {"door": document["door"]}
+    if spent is not None:
+        told["spent"] = f"ε = {number(Fraction(spent['epsilon']))}, δ = {spent['delta']} for the worst client"
     told |= {finding["rule"]: finding["message"] for finding in document["findings"]}
     told |= {key: value for key, value in notes.items() if key != "witness trials"}
     return "\n".join(lines + [line for key, value in told.items() for line in wrapped(key, value, 13)])

@@ -1,4 +1,4 @@
-"""The paper's three algorithms, read line by line from the paper and the corrections, one reward at a time: O(T), one run per call.
+"""The paper's three algorithms, read line by line from the paper and the corrections, one reward at a time: O(T) for each run.
 
 Nothing here calls the loop, its widths, its noise or its door. Only the design (core set) is shared: it has tests of its own.
 Rewards are ±1 with mean ⟨θ, a⟩; noise is continuous Laplace noise by inversion.
@@ -124,7 +124,7 @@ class Reference:
     def width(self, size, rank, power, counts, estimator, norms, epsilon, scale):
         d, log_term = self.actions.shape[1], math.log(4 * size * self.horizon**2)
         if self.calibration == "tight":
-            return [self.tight(size, l, v, counts, scale) for l, v in zip(estimator, norms, strict=True)]
+            return [self.tight(size, row, v, counts, scale) for row, v in zip(estimator, norms, strict=True)]
         if self.calibration == "printed":
             statistical = math.sqrt(4 * d / power * log_term)
             if self.model == "central":
@@ -139,11 +139,11 @@ class Reference:
         """min over λ by golden section, with the one-sided L = log(|A_i|·N_max·T)."""
         terms = [1] * len(counts) if self.model == "central" else counts
         level = math.log(size * self.most_batches() * self.horizon)
-        largest = max(abs(l) for l in coefficients) * scale
+        largest = max(abs(x) for x in coefficients) * scale
 
         def bound(x):
             lam = x / largest
-            logs = sum(m * math.log1p(-((lam * l * scale) ** 2)) for m, l in zip(terms, coefficients, strict=True))
+            logs = sum(m * math.log1p(-((lam * lever * scale) ** 2)) for m, lever in zip(terms, coefficients, strict=True))
             return (lam**2 * variance / 2 - logs + level) / lam
 
         return minimize_scalar(bound, bounds=(1e-9, 1 - 1e-9), method="bounded", options={"xatol": 1e-12}).fun

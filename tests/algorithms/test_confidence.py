@@ -27,12 +27,12 @@ DRAWS = 1_000_000
 
 def situation(coefficients, counts, *, active=2, horizon=10, batches=1, power=None, spread=2.0, scale=1.0, variance=None, dim=1):
     """One state, one action of interest with these coefficients on the pulled actions."""
-    l, n = np.asarray(coefficients, float), np.asarray(counts)
+    lever, n = np.asarray(coefficients, float), np.asarray(counts)
     mask = np.ones((1, active), bool)
-    full = np.broadcast_to(l[None, :, None], (1, len(l), active))
-    norm = float((n * l**2).sum()) if variance is None else variance
+    full = np.broadcast_to(lever[None, :, None], (1, len(lever), active))
+    norm = float((n * lever**2).sum()) if variance is None else variance
     return Situation(
-        float(n.sum()) if power is None else power, horizon, batches, dim, spread, mask, np.array([1]), np.array([len(l)]),
+        float(n.sum()) if power is None else power, horizon, batches, dim, spread, mask, np.array([1]), np.array([len(lever)]),
         n[None, :], full, np.full((1, active), norm), np.array([scale]), np.array([2.0 / scale if scale else np.inf]),
     )  # fmt: skip
 
@@ -83,9 +83,9 @@ def test_half_the_reward_range_halves_the_statistical_width():
 
 def errors(model, at, rng):
     """⟨α, θ̂ − θ⟩ for rewards ±s/2 around their mean (the largest variance) and Laplace noise, drawn without dpaudit."""
-    l, n, sigma = at.coefficients[0, :, 0], at.counts[0], float(at.scale[0])
+    levers, n, sigma = at.coefficients[0, :, 0], at.counts[0], float(at.scale[0])
     total = np.zeros(DRAWS)
-    for coefficient, pulls in zip(l, n, strict=True):
+    for coefficient, pulls in zip(levers, n, strict=True):
         total += coefficient * at.spread * (rng.binomial(pulls, 0.5, DRAWS) - pulls / 2)
         terms = 1 if model == "central" else pulls
         total += coefficient * sigma * (rng.standard_gamma(terms, DRAWS) - rng.standard_gamma(terms, DRAWS))
@@ -138,16 +138,16 @@ def test_estimates_leave_the_tight_width_no_more_often_than_stated(name):
 
 def brute_force(model, at):
     """min over λ of [λ²v/2 − Σ m_k log(1−λ²l_k²σ²) + L]/λ, on a grid and then by golden section."""
-    l, sigma = at.coefficients[0, :, 0], float(at.scale[0])
-    terms = np.ones(len(l)) if model == "central" else at.counts[0]
+    levers, sigma = at.coefficients[0, :, 0], float(at.scale[0])
+    terms = np.ones(len(levers)) if model == "central" else at.counts[0]
     level = math.log(at.active.sum() * at.batches_at_most * at.horizon)
-    variance, edge = at.norms[0, 0] * (at.spread / 2) ** 2, 1 / (np.abs(l).max() * sigma)
+    variance, edge = at.norms[0, 0] * (at.spread / 2) ** 2, 1 / (np.abs(levers).max() * sigma)
 
     def bound(log_lam):
         lam = math.exp(log_lam)
         if lam >= edge:
             return math.inf
-        return (lam**2 * variance / 2 - (terms * np.log1p(-((lam * l * sigma) ** 2))).sum() + level) / lam
+        return (lam**2 * variance / 2 - (terms * np.log1p(-((lam * levers * sigma) ** 2))).sum() + level) / lam
 
     grid = math.log(edge) + np.concatenate([np.linspace(-40, -1e-3, 4000), np.log1p(-np.logspace(-12, -3, 200))])
     near = grid[np.argmin([bound(x) for x in grid])]
@@ -172,7 +172,8 @@ def plans(step, calibration, seed):
     rng = np.random.default_rng(seed)
     actions = random_instance(rng, 8, 3)[0]
     loop = Elimination(Setting(actions, 10**6, calibration), step)
-    for loop.batch in range(1, loop.limit + 1):
+    for batch in range(1, loop.limit + 1):
+        loop.batch = batch
         active = rng.random((6, 8)) < 0.6
         active[:, 0] = True
         yield active, loop._make(active, actions).width

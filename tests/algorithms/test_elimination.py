@@ -169,34 +169,40 @@ def test_a_seed_decides_the_run_and_another_seed_another_one(model):
 # --- the maximum over A, as Algorithms 1 and 3 print it, can empty the set; over A_i it cannot ---
 
 
-def estimates_that_shrink():
-    """Batch 2: an action eliminated in batch 1 looks best by far, so that no active one is within reach of it."""
+def survivors(maximum, calibration, trials):
+    """Active sets after two batches: action 2 leaves in the first; in the second it would look best, by far."""
     actions = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]])
-    return actions, Setting(actions, 4000, "tight")
+    stacked = actions if trials == 1 else np.repeat(actions[None], trials, axis=0)  # else an instance for each trial
+    loop = Elimination(Setting(stacked, 10**6, calibration, maximum=maximum), NonPrivate(), trials)
 
+    def statistic(plan, theta):
+        return plan.counts * (actions @ theta)[plan.support]
 
-def survivors(maximum):
-    actions, setting = estimates_that_shrink()
-    loop = Elimination(replace(setting, maximum=maximum), NonPrivate())
     plan = loop.plan()
-    while plan.width[0, 2] + plan.width[0, 0] > 1:  # until widths are small enough to eliminate
-        loop.learn(plan, plan.counts[0] * 0.0)
+    while plan.width.max() > 0.2:  # until widths are small enough to eliminate
+        loop.learn(plan, statistic(plan, [0.0, 0.0]))
         plan = loop.plan()
-    loop.learn(plan, (plan.counts[0] * (actions @ [0.9, 0.9])[plan.support[0]]))  # action 2 leaves
-    left = np.flatnonzero(loop.states.active[0]).tolist()
-    plan = loop.plan()
-    loop.learn(plan, (plan.counts[0] * (actions @ [-0.9, -0.9])[plan.support[0]]))  # now it looks best, of all A
-    return left, np.flatnonzero(loop.states.active[0]).tolist()
+    left = []
+    for theta in ([0.9, 0.9], [-0.9, -0.9]):
+        loop.learn(plan, statistic(plan, theta))
+        left.append([np.flatnonzero(row).tolist() for row in loop.states.active])
+        plan = loop.plan()
+    return left
 
 
-def test_the_maximum_over_active_actions_keeps_those_that_tie():
-    assert survivors("active") == ([0, 1], [0, 1])
+@pytest.mark.parametrize("trials", [1, 2])
+@pytest.mark.parametrize("calibration", ["printed", "corrected", "tight"])
+def test_the_maximum_over_active_actions_keeps_those_that_tie(calibration, trials):
+    assert survivors("active", calibration, trials) == [[[0, 1]] * trials] * 2
 
 
-def test_the_maximum_over_all_actions_runs_empty_and_falls_back_on_the_best_active_one():
-    before, after = survivors("all")
-    assert before == [0, 1]
-    assert len(after) == 1  # as printed nobody is left: both trail action 2 by 1.8; the loop keeps the best of A_i
+@pytest.mark.parametrize("trials", [1, 2])
+@pytest.mark.parametrize("calibration", ["printed", "corrected", "tight"])
+def test_the_maximum_over_all_actions_runs_empty_and_falls_back_on_the_best_active_one(calibration, trials):
+    """As printed nobody is left: both active ones trail action 2 by 1.8. The loop then keeps the best of A_i."""
+    before, after = survivors("all", calibration, trials)
+    assert before == [[0, 1]] * trials
+    assert [len(row) for row in after] == [1] * trials
 
 
 def test_some_action_survives_every_batch_on_every_path():

@@ -1,4 +1,4 @@
-"""Neighbouring rewards that audits use: they differ in one round, cover the range, and sit in rounds that are played in a batch."""
+"""Neighbouring rewards that audits use: they differ in one round, cover the range, and sit in rounds that a batch plays."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ def test_neighbours_differ_in_one_round_inside_the_range(step, low, high):
     for one, other in pairs:
         a, b = (data.each((0, 3000), np.zeros(3000, int)) for data in (one, other))
         assert (a != b).sum() == 1
-        assert (min(a.min(), b.min()) >= low) and (max(a.max(), b.max()) <= high)
+        assert min(a.min(), b.min()) >= low
+        assert max(a.max(), b.max()) <= high
 
 
 @pytest.mark.parametrize("step", STEPS)

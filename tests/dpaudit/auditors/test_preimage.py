@@ -81,5 +81,4 @@ def test_the_guess_that_separates_training_outputs_is_kept_and_none_on_a_lattice
     zeros, ones = rng.laplace(size=N), 1 + rng.laplace(size=N)
     assert best_guess(zeros, ones, []) == ("numpy's Laplace sampler", Additive(0.0, 1.0, 1.0))
     rounded = [np.round(side * 2.0**20) / 2.0**20 for side in (zeros, ones)]
-    best = best_guess(rounded[0], rounded[1], [])
-    assert best is None or best[0] != "any float64 sampler"
+    assert best_guess(rounded[0], rounded[1], []) is None

@@ -1,0 +1,91 @@
+"""Subjects: parameters by name, as pytest fixtures."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpaudit as dp
+from dpaudit.claims import InvalidValue
+from dpaudit.subject import make_subject
+
+RELATION = dp.replace_one(n=2, low=0, high=1)
+CLAIM = dp.Claim("1")
+
+
+def declare(function: Any) -> Any:
+    return dp.subject(claim=CLAIM, neighbours=RELATION)(function)
+
+
+def test_parameters_are_recognised_by_name_in_any_order() -> None:
+    def mechanism(records: Any, trials: Any, channel: Any) -> Any:
+        return records, trials, channel
+
+    found = declare(mechanism)
+    assert (found.grey, found.vectorised, found.name) == (True, True, "mechanism")
+    with dp.simulate(1, trials=3) as channel:
+        assert found.run("data", channel) == ("data", 3, channel)
+
+
+def test_rng_makes_a_black_box_and_beside_a_channel_it_is_the_channels() -> None:
+    black = declare(lambda data, rng: rng.random())
+    assert not black.grey
+    assert black.run_black(None, np.random.default_rng(1), None) == np.random.default_rng(1).random()
+    grey = declare(lambda data, channel, rng: rng)
+    with dp.simulate(1) as channel:
+        assert grey.run(None, channel) is channel.rng
+        assert channel.used_rng
+
+
+def test_a_black_box_over_many_trials_is_told_their_number() -> None:
+    found = declare(lambda data, rng, trials: rng.random(trials))
+    assert found.run_black(None, np.random.default_rng(1), 7).shape == (7,)
+
+
+def test_other_parameters_with_defaults_are_left_alone() -> None:
+    found = declare(lambda data, channel, scale=2: scale)
+    with dp.simulate(1) as channel:
+        assert found.run(None, channel) == 2
+
+
+def test_a_subject_may_be_a_method_a_partial_or_any_callable() -> None:
+    class Mechanism:
+        def __call__(self, data: Any, channel: Any) -> Any:
+            return data
+
+        def method(self, data: Any, channel: Any) -> Any:
+            return data
+
+    def with_scale(data: Any, scale: Any, channel: Any) -> Any:
+        return scale
+
+    for function in (Mechanism(), Mechanism().method, functools.partial(with_scale, scale=3)):
+        assert declare(function).grey
+
+
+@pytest.mark.parametrize(
+    "function", [lambda: 0, lambda data: 0, lambda channel: 0, lambda data, chanel: 0, lambda data, channel, more: 0, 7, "text"]
+)
+def test_functions_with_other_parameters_are_refused(function: Any) -> None:
+    with pytest.raises(InvalidValue):
+        declare(function)
+
+
+@pytest.mark.parametrize("claim", [1, "1", None, ("1", "0")])
+def test_a_claim_is_a_claim(claim: Any) -> None:
+    with pytest.raises(InvalidValue, match="claim"):
+        dp.subject(claim=claim, neighbours=RELATION)
+
+
+def test_bad_neighbours_are_refused_when_they_are_declared() -> None:
+    with pytest.raises(InvalidValue, match="neighbours"):
+        dp.subject(claim=CLAIM, neighbours=[])(lambda data, channel: 0)
+
+
+def test_a_subject_can_be_given_another_name_and_is_still_callable() -> None:
+    found = make_subject(lambda data, channel: data + 1, CLAIM, RELATION, "named")
+    assert found.name == "named"
+    assert found(1, None) == 2
