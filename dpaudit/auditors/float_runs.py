@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -119,6 +118,12 @@ def _one_draw(outcomes: Sequence[tuple[float, float]]) -> tuple[float, np.ndarra
 
 
 def _centre(outputs: np.ndarray, noise: np.ndarray) -> float | None:
-    """The number that is left in most runs when the draw is taken from the output."""
-    centre, times = Counter((outputs - noise).tolist()).most_common(1)[0]
-    return float(centre) if 2 * times > len(outputs) and np.isfinite(centre) else None
+    """The number whose float sum with the draw is the output in most runs; None where there is none.
+
+    Small outputs are rounded least, so what is left of them when the draw is taken away is tried first.
+    """
+    order = np.argsort(np.abs(outputs))
+    left = (outputs - noise)[order]
+    fits = (left[:, None] + noise == outputs).mean(axis=1)
+    best = int(fits.argmax())
+    return float(left[best]) if fits[best] > 0.5 else None

@@ -152,7 +152,7 @@ def detectable(guesses: Guesses, claim: float, delta: float, alpha: float) -> fl
     low, high = claim, claim + 1.0
     while not refutes(high):
         high += 1.0
-        if high > claim + 60:
+        if high > claim + 60 or high == high + 1.0:  # out of reach; beyond 2^53 there is no next one
             return high
     for _ in range(40):
         middle = (low + high) / 2

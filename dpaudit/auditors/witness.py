@@ -88,7 +88,7 @@ def best_threshold(noise: Noise, q: int, r: int, claim: Claim) -> tuple[Fraction
     levels = [claim.epsilon * Fraction(k, 4) for k in (0, 1, 2, 3, 4, 6, 8, 16)]
     for threshold in {q, r, *(_threshold(noise, q, r, level) for level in levels)}:
         best = _better(best, noise, q, r, threshold, claim.delta)
-    for _ in range(6):
+    for _ in range(40):  # quadratic once it is near
         if best is None:
             return None
         best, before = _better(best, noise, q, r, _threshold(noise, q, r, best[0]), claim.delta), best

@@ -16,6 +16,7 @@ from dpaudit.ledger.jsonl import canonical, load_file, loads
 from dpaudit.ledger.memory import MemoryLedger
 from dpaudit.ledger.merkle import inclusion_proof, is_included
 from dpaudit.ledger.opening import SqliteLedger, import_jsonl, is_ledger, load_releases, open_ledger
+from dpaudit.ledger.parquet import export_parquet
 from dpaudit.ledger.pure_sums import PureSums
 from dpaudit.ledger.release import Release
 from dpaudit.ledger.store import Head, Ledger, Slot
@@ -42,6 +43,7 @@ __all__ = [
     "canonical",
     "checkpoint",
     "export_jsonl",
+    "export_parquet",
     "import_jsonl",
     "inclusion_proof",
     "is_included",

@@ -259,6 +259,16 @@ def test_without_room_for_a_batch_nothing_is_released():
     assert (len(channel.events), int(play.batches), int(play.pulls[play.best])) == (0, 0, 3)
 
 
+def test_a_last_batch_that_does_not_fit_leaves_the_decision_to_the_one_before():
+    """Σ⌈q^i⌉ ≤ 395 for five batches, but the core set rounds up more often: only four fit."""
+    setting = Setting(np.array([[0.0, -1.0], [0.0, 0.2], [1.0, 0.0]]), 395, "printed")
+    with dp.simulate(1, trials=50) as channel:
+        play = run(setting, NonPrivate(), Stochastic(setting.actions @ [1.0, 0.0], np.random.default_rng(1)), channel)
+    assert setting.batches_at_most == 5
+    assert (play.batches == 4).all()
+    assert (play.best == 2).all()
+
+
 def test_a_horizon_below_three_is_refused():
     with pytest.raises(InvalidValue, match="horizon"):
         subject("central", "tight", "1", 2, instance(1)[0])

@@ -1,0 +1,151 @@
+"""Accounting: per record, per observer, per batch, against sums done by hand and by brute force."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dpaudit as dp
+from dpaudit.accountants.composition import account_releases
+from dpaudit.charges import gaussian_epsilon, rho, zcdp_delta
+from dpaudit.claims import InvalidValue
+
+DELTA = Fraction(1, 10**6)
+STEP = 2**20
+
+
+def release(noise: Any, cohort: Any = None, steps: int = STEP, kind: str = "release", n: int = 1, **more: Any) -> dp.Release:
+    return dp.Release(
+        name=more.pop("name", "v"), mechanism=noise.name, parameters=noise.parameters(), sensitivity=Fraction(steps, STEP),
+        epsilon=noise.epsilon(steps), cohort=dp.Cohort.of(cohort), kind=kind, n=n, extra={"steps": str(steps)}, **more,
+    )  # fmt: skip
+
+
+def shuffled(n: int, cohort: Any = None, scale: Any = 1) -> dp.Release:
+    return release(dp.Laplace(scale), cohort, kind="shuffled", n=n, to="shuffled")
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(1, 6), st.integers(1, 9)), max_size=8))
+@settings(deadline=None)
+def test_pure_costs_add_up_per_record_and_the_worst_record_counts(parts: Any) -> None:
+    """The independent route: every record's own sum."""
+    releases = [release(dp.Laplace(scale), range(start, start + size)) for start, size, scale in parts]
+    spent = [sum(Fraction(1, scale) for start, size, scale in parts if start <= r < start + size) for r in range(20)]
+    bound = account_releases(releases, Fraction(0))
+    assert bound.epsilon == max(spent)
+    assert bound.delta == 0
+    touched = [sum(start <= r < start + size for start, size, _ in parts) for r in range(20)]
+    assert bound.worst_client["releases"] == max(touched)
+
+
+def test_nothing_released_costs_nothing() -> None:
+    assert account_releases([], DELTA).epsilon == 0
+
+
+def test_gaussian_releases_of_the_same_records_add_up_their_rho() -> None:
+    noise = dp.Gaussian(8)
+    bound = account_releases([release(noise)] * 4, DELTA)
+    total = 4 * rho(noise, STEP)
+    assert bound.delta == DELTA
+    assert zcdp_delta(total, bound.epsilon) <= DELTA < zcdp_delta(total, bound.epsilon - Fraction(1, 10**6))
+    one, two = (account_releases([release(noise)] * k, DELTA).epsilon for k in (1, 2))
+    assert one < two < bound.epsilon < 4 * one
+
+
+def test_gaussian_releases_of_disjoint_records_cost_one_of_them() -> None:
+    noise = dp.Gaussian(8)
+    parts = [release(noise, range(10 * k, 10 * k + 10)) for k in range(5)]
+    assert account_releases(parts, DELTA).epsilon == gaussian_epsilon(noise, STEP, DELTA)
+    bridge = release(noise, range(5, 15))
+    assert account_releases([*parts, bridge], DELTA).epsilon > gaussian_epsilon(noise, STEP, DELTA)
+
+
+def test_gaussian_noise_without_delta_is_refused() -> None:
+    with pytest.raises(InvalidValue, match="delta"):
+        account_releases([release(dp.Gaussian(8))], Fraction(0))
+
+
+def test_pure_and_gaussian_costs_add_up() -> None:
+    both = account_releases([release(dp.Laplace(4)), release(dp.Gaussian(8))], DELTA)
+    assert both.epsilon == Fraction(1, 4) + gaussian_epsilon(dp.Gaussian(8), STEP, DELTA)
+
+
+def test_a_shuffled_batch_costs_less_than_a_report_and_more_clients_cost_less() -> None:
+    bounds = [account_releases([shuffled(n)], DELTA) for n in (100, 10_000, 1_000_000)]
+    figures = [bound.per_observer["shuffled"] for bound in bounds]
+    assert [delta for _, delta in figures] == [DELTA] * 3
+    assert 1 >= figures[0][0] > figures[1][0] > figures[2][0] > 0
+    assert account_releases([shuffled(10_000)], Fraction(0)).epsilon == 1
+
+
+@pytest.mark.parametrize("batches", [2, 5])
+def test_batches_of_the_same_clients_share_the_delta(batches: int) -> None:
+    """Each at the whole δ would be (Σε, kδ): more than was asked for."""
+    apart = account_releases([shuffled(10_000, range(k * 10_000, (k + 1) * 10_000)) for k in range(batches)], DELTA)
+    together = account_releases([shuffled(10_000)] * batches, DELTA)
+    one = account_releases([shuffled(10_000)], DELTA / batches)
+    assert apart.delta == together.delta == DELTA
+    assert together.epsilon == batches * one.epsilon
+    assert apart.epsilon == account_releases([shuffled(10_000)], DELTA).epsilon
+
+
+def test_shuffled_and_gaussian_releases_share_the_delta_too() -> None:
+    bound = account_releases([shuffled(10_000), release(dp.Gaussian(8))], DELTA)
+    assert bound.delta == DELTA
+    half = DELTA / 2
+    expected = account_releases([shuffled(10_000)], half).epsilon + gaussian_epsilon(dp.Gaussian(8), STEP, half)
+    assert bound.epsilon == expected
+
+
+def test_charges_that_were_never_used_still_count(tmp_path: Path) -> None:
+    """A crash between charge and release: the noise may have been seen."""
+    ledger = dp.open_ledger(tmp_path / "a.ledger")
+
+    def crash() -> None:
+        with dp.live(ledger) as channel:
+            channel.release("good", 0.0, dp.Laplace(2), sensitivity=2)
+            charge = next(iter(ledger.releases())).charge()
+            with ledger.charge(charge):
+                raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        crash()
+    assert dp.account(ledger).epsilon == 2
+
+
+def test_a_derived_sensitivity_above_the_declared_one_is_named() -> None:
+    noise = dp.Laplace(2)
+    short = dp.Release(
+        name="short", mechanism=noise.name, parameters=noise.parameters(), sensitivity=Fraction(1), derived=Fraction(2),
+        epsilon=Fraction(1), extra={"steps": str(2 * STEP)},
+    )  # fmt: skip
+    bound = account_releases([short], Fraction(0))
+    assert bound.epsilon == 1
+    assert [finding.rule for finding in bound.findings] == ["DPA003"]
+
+
+def test_releases_that_somebody_wrote_down_are_accounted_from_their_sensitivity() -> None:
+    noise = dp.Laplace(2)
+    plain = dp.Release(name="v", mechanism="laplace", parameters=noise.parameters(), sensitivity=Fraction(2), epsilon=None)
+    assert dp.account([plain, plain]).epsilon == 2
+
+
+def test_delta_is_the_one_asked_for_else_the_budgets_else_a_millionth_where_one_is_needed(tmp_path: Path) -> None:
+    ledger = dp.open_ledger(tmp_path / "a.ledger")
+    with dp.live(ledger, budget=("9", "1e-9")) as channel:
+        channel.release("v", 0.0, dp.Gaussian(4), sensitivity=1)
+    assert dp.account(ledger).delta == Fraction(1, 10**9)
+    assert dp.account(ledger, delta="1e-3").delta == Fraction(1, 1000)
+    assert dp.account([release(dp.Gaussian(4))]).delta == DELTA
+    assert dp.account([release(dp.Laplace(4))]).delta == 0
+
+
+def test_every_line_names_its_theorem_and_what_it_rests_on() -> None:
+    lines = account_releases([release(dp.Laplace(2)), release(dp.Gaussian(8)), shuffled(10_000)], DELTA).lines
+    assert all(line.theorem and line.preconditions for line in lines)
+    assert [line.n for line in lines] == [1, 1, 10_000]
