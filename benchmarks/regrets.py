@@ -1,6 +1,6 @@
 """Mean regret over random instances (K=10, d=2, T=10^6, δ=1e-6) against the table in BANDITS.md.
 
-The table's rows are means of 2000 instances, too few to tell +3 % from +1 %: their standard error is about 1.3 %. Here it is 20,000,
+The table has means of 2000 instances, too few to tell +3 % from +1 %: their standard error is about 1.3 %. Here it is 20,000,
 the same for every row, so that a row close to its limit is seen to be close and is not decided by the luck of a seed.
 """
 

@@ -1,6 +1,6 @@
 """Released values that notice when they decide something: a branch, an index, a parameter of a later release.
 
-A subject none of whose releases follows such a decision has a single path: its releases and their costs are fixed in advance.
+A subject that decides nothing by them has a single path: its releases and their costs are fixed in advance.
 """
 
 from __future__ import annotations
@@ -15,15 +15,13 @@ from dpaudit.traced import Sealed
 
 
 class PathWatch:
-    """Remembers whether a released value was looked at, and whether a release came after that."""
+    """Remembers whether a released value was looked at."""
 
     def __init__(self) -> None:
         self.looked = False
-        self.single = True
 
     def observe(self, value: Any) -> Probe:
         """Called by the door at every release."""
-        self.single = self.single and not self.looked
         return Probe(value, self)
 
 

@@ -68,7 +68,7 @@ def most_central(subject: Subject, pairs: Sequence[tuple[Any, Any]], seed: int) 
             output_table(subject, data, PILOT, np.random.default_rng([seed, 7, place, side]))
             for side, data in enumerate(pairs[place])
         ]
-        medians = [np.median(np.abs(np.nan_to_num(table)), axis=0) for table in tables]
+        medians = [np.median(np.abs(np.nan_to_num(table, posinf=0.0, neginf=0.0)), axis=0) for table in tables]
         return float(max(column.sum() for column in medians))
 
     return pairs[min(range(min(len(pairs), PAIRS)), key=size)]

@@ -1,8 +1,8 @@
 """The factories, and the regret of what they make against the table of BANDITS.md.
 
 Regrets: K=10, d=2, T=10^6, δ=1e-6, the mean of 2000 random instances, in 8 blocks of 250 from which the standard error comes
-(0.5–1.5 % of the mean; fixed seeds). Printed: within 15 % of its row. Tight: at most its row, 3 % and 3 standard errors, so that a
-regret on the 3 % limit fails about once in 700 and one of +8 % is noticed; `make bench` takes 20,000 instances to look closer.
+(0.5–1.5 % of the mean; fixed seeds). Printed: within 15 % of its row. Tight: at most its row, 3 % and 3 standard errors: a
+regret on the 3 % limit then fails about once in 700, one of +8 % is noticed; `make bench` takes 20,000 instances to look closer.
 """
 
 from __future__ import annotations

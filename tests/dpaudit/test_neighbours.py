@@ -76,7 +76,9 @@ def test_a_strategy_of_something_else_is_refused() -> None:
         as_neighbours(st.integers()).pairs(rng(1))
 
 
-@pytest.mark.parametrize("given_", [[], "ab", b"ab", {}, 7, None, [(1, 2, 3)], [1], dp.replace_one, type(dp.replace_one(1, 0, 1))])
+@pytest.mark.parametrize(
+    "given_", [[], "ab", b"ab", {}, 7, None, [(1, 2, 3)], [1], dp.replace_one, type(dp.replace_one(1, 0, 1))]
+)
 def test_what_is_no_relation_is_refused(given_: Any) -> None:
     with pytest.raises(InvalidValue):
         as_neighbours(given_)

@@ -74,7 +74,9 @@ def test_bits_of_several_numbers_are_those_of_the_finest() -> None:
     assert bits_of([]) == bits_of(0.0) == 0
 
 
-@pytest.mark.parametrize(("bits", "size", "is_exact"), [(20, 2.0**31, True), (20, 2.0**33, False), (1000, 1.0, False), (52, 0.5, True)])
+@pytest.mark.parametrize(
+    ("bits", "size", "is_exact"), [(20, 2.0**31, True), (20, 2.0**33, False), (1000, 1.0, False), (52, 0.5, True)]
+)
 def test_a_value_is_exact_while_it_and_its_differences_fit_into_a_float(bits: int, size: float, is_exact: bool) -> None:
     assert (Precision(20, 1.0).combine(bits, size, 1).slop == 0) is is_exact
 

@@ -95,7 +95,9 @@ def test_a_path_that_outputs_and_public_randomness_decide_is_fine() -> None:
 
 def test_only_far_data_shows_a_branch_that_no_neighbour_takes() -> None:
     """Neighbours of constant data never come near a mean square of 1/2."""
-    subject = declare(lambda d, channel: channel.release("a", d.sum(), dp.Laplace(2 if 0.1 < (d**2).mean() < 0.8 else 3), sensitivity=2))
+    subject = declare(
+        lambda d, channel: channel.release("a", d.sum(), dp.Laplace(2 if 0.1 < (d**2).mean() < 0.8 else 3), sensitivity=2)
+    )
     play(subject, LOW, HIGH, seed=1, trials=None)
     assert far_replay(subject, 1, np.random.default_rng(1)) is not None
 

@@ -63,7 +63,13 @@ def test_logarithms_are_rounded_down_and_by_little(ratio: Fraction) -> None:
 
 @pytest.mark.parametrize(
     ("noise", "delta"),
-    [(dp.Gaussian(4), "1e-6"), (dp.Gaussian(1), "1e-3"), (dp.Gaussian(20), "1e-9"), (dp.Laplace(1), "1e-3"), (dp.Laplace(1), "0.1")],
+    [
+        (dp.Gaussian(4), "1e-6"),
+        (dp.Gaussian(1), "1e-3"),
+        (dp.Gaussian(20), "1e-9"),
+        (dp.Laplace(1), "1e-3"),
+        (dp.Laplace(1), "0.1"),
+    ],
 )
 @pytest.mark.parametrize("claimed", ["0.01", "1", "20"])
 def test_the_best_tail_event_reaches_the_mechanisms_own_curve(noise: Any, delta: str, claimed: str) -> None:

@@ -79,6 +79,25 @@ def test_a_locked_ledger_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         assert [release.name for release in ledger.releases()] == ["y"]
 
 
+def test_what_is_known_to_exceed_the_budget_is_refused_without_waiting_for_the_lock(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Spends never fall. A key is looked up first, as its release may be stored already, so that does wait."""
+    monkeypatch.setattr("dpaudit.ledger.sqlite._BUSY_SECONDS", 0.05)
+    path = tmp_path / "a.ledger"
+    with open_ledger(path, budget="1") as ledger:
+        other = sqlite3.connect(path, isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(BudgetExceeded):
+            ledger.charge(Charge(Fraction(2)))
+        with pytest.raises(LedgerUnavailable, match="another process"):
+            ledger.charge(Charge(Fraction(2)), key="perhaps stored")
+        with pytest.raises(LedgerUnavailable, match="another process"):
+            ledger.charge(Charge(Fraction(1)))
+        other.execute("ROLLBACK")
+        other.close()
+
+
 @pytest.fixture
 def folder() -> Iterator[Path]:
     """A folder that another user can reach, unlike pytest's own."""
