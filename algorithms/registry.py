@@ -44,8 +44,8 @@ def action_array(actions: Any, horizon: int) -> tuple[np.ndarray, str]:
 
 def _setting(horizon: Any, actions: Any, calibration: str, low: Number, high: Number, **more: Any) -> tuple[Setting, str]:
     rounds = whole(horizon, "horizon", 3)
-    if rounds > 2**42:
-        raise InvalidValue("horizon", horizon, "at most 2^42")
+    if rounds > 2**32:  # sums of rewards are exact in float64 on the grid 2^-20 up to there
+        raise InvalidValue("horizon", horizon, "at most 2^32")
     if calibration not in CALIBRATIONS:
         raise InvalidValue("calibration", calibration, "one of " + ", ".join(CALIBRATIONS))
     points, notice = action_array(actions, rounds)

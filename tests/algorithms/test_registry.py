@@ -116,7 +116,7 @@ def test_actions_are_read_in_every_form():
     [
         {"calibration": "loose"},
         {"horizon": 2},
-        {"horizon": 2**42 + 1},
+        {"horizon": 2**32 + 1},
         {"horizon": "many"},
         {"epsilon": 0},
         {"epsilon": "-1"},

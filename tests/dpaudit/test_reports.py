@@ -52,7 +52,7 @@ def test_values_and_then_sums_are_of_the_same_reports() -> None:
     with dp.simulate(1) as channel:
         batch = channel.reports("r", VALUES, dp.Laplace(5), sensitivity=6, tags=TAGS)
         values = batch.values
-        assert np.allclose(batch.sum(), [values[TAGS == tag].sum() for tag in range(3)])
+        assert np.allclose(batch.sum(), [values[tag == TAGS].sum() for tag in range(3)])
         assert np.allclose(batch.sum([range(6)]), [values.sum()])
 
 
