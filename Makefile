@@ -13,7 +13,7 @@ $(VENV)/.core: pyproject.toml constraints.txt
 
 $(VENV)/.full: $(VENV)/.core
 	$(INSTALL) torch==2.13.0
-	$(INSTALL) --editable ".[peers,test,dev]"
+	$(INSTALL) --editable ".[peers,reports,test,dev]"
 	touch $@
 
 demo: $(VENV)/.core
@@ -35,6 +35,10 @@ format: $(VENV)/.full
 bench: $(VENV)/.full
 	$(BIN)/python -m benchmarks
 
+# The longer runs: kills, budgets, draws, fuzzing, flips.
+soak: $(VENV)/.full
+	$(BIN)/python -m benchmarks.soak
+
 # The wheel alone, in an environment of its own, from an empty folder.
 wheel-test: $(VENV)/.full
 	rm -rf dist $(VENV)-wheel
@@ -51,7 +55,7 @@ readme: $(VENV)/.full
 lock:
 	rm -rf $(VENV)-lock && python3 -m venv $(VENV)-lock
 	$(VENV)-lock/bin/python -m pip install --quiet torch==2.13.0
-	$(VENV)-lock/bin/python -m pip install --quiet --editable ".[peers,test,dev]"
+	$(VENV)-lock/bin/python -m pip install --quiet --editable ".[peers,reports,test,dev]"
 	$(VENV)-lock/bin/python -m pip freeze --exclude-editable | sed 's/+cpu$$//' | grep -v '^#\|@ file' > constraints.txt
 	rm -rf $(VENV)-lock
 

@@ -352,11 +352,11 @@ class Channel:
 
     def _check_call(self, name: str, noise: Noise, to: str) -> None:
         if not isinstance(name, str) or not name:
-            raise InvalidValue("name", name, "a text that names the release")
+            raise InvalidValue("name", type(name).__name__, "a text that names the release")  # it may be the value, by mistake
         if not hasattr(noise, "log_ratio") or isinstance(noise, type):
             raise InvalidValue("noise", type(noise).__name__, "a mechanism such as dp.Laplace(scale)")
         if to not in OBSERVERS:
-            raise InvalidValue("to", to, "one of " + ", ".join(OBSERVERS))
+            raise InvalidValue("to", to if isinstance(to, str) else type(to).__name__, "one of " + ", ".join(OBSERVERS))
 
     def _derive(self, name: str, value: Any, noise: Noise, declared: Any) -> tuple[Fraction | None, Cohort | None, int | None]:
         """From sealed data: the proven sensitivity, whose data it is, and its size in steps of the grid."""
