@@ -20,7 +20,7 @@ demo: $(VENV)/.core
 	$(BIN)/dpaudit demo
 
 test: $(VENV)/.full wheel-test
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 check: $(VENV)/.full
 	$(BIN)/ruff format --check .

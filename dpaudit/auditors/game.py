@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+from scipy.special import betaincinv
 
 TRAINING = 0.2  # share of the runs on which score, thresholds and form are chosen; the bound uses the rest
 
@@ -27,7 +27,7 @@ def pure_bound(g: Guesses, alpha: float) -> float:
     """Right guesses are dominated by Bin(r, 1/(1+e^−ε)), so one Clopper–Pearson bound serves both directions."""
     if g.right == 0:
         return 0.0
-    p = stats.beta.ppf(alpha, g.right, g.wrong + 1)
+    p = betaincinv(g.right, g.wrong + 1, alpha)
     return max(0.0, float(math.log(p) - math.log1p(-p)))
 
 
@@ -35,8 +35,8 @@ def two_intervals(g: Guesses, alpha: float, delta: float) -> float:
     """P(right) ≤ e^ε P(wrong) + δ·sides/2, with a Clopper–Pearson bound on each probability."""
     if g.right == 0:
         return 0.0
-    low = stats.beta.ppf(alpha / 2, g.right, g.n - g.right + 1) - delta * g.sides / 2
-    high = stats.beta.ppf(1 - alpha / 2, g.wrong + 1, g.n - g.wrong) if g.wrong < g.n else 1.0
+    low = betaincinv(g.right, g.n - g.right + 1, alpha / 2) - delta * g.sides / 2
+    high = betaincinv(g.wrong + 1, g.n - g.wrong, 1 - alpha / 2) if g.wrong < g.n else 1.0
     return max(0.0, float(math.log(low / high))) if low > 0 else 0.0
 
 
@@ -46,8 +46,8 @@ def one_interval(g: Guesses, alpha: float, delta: float) -> float:
     if g.right == 0 or g.wrong == 0:
         return 0.0
     beta = alpha / 10
-    share = stats.beta.ppf(alpha - beta, g.right, g.wrong + 1)
-    wrong = stats.beta.ppf(beta, g.wrong, g.n - g.wrong + 1)
+    share = betaincinv(g.right, g.wrong + 1, alpha - beta)
+    wrong = betaincinv(g.wrong, g.n - g.wrong + 1, beta)
     inside = share / (1 - share) - delta * g.sides / 2 / wrong
     return max(0.0, float(math.log(inside))) if inside > 0 else 0.0
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from scipy import stats
+from scipy.special import betaincinv
 
 from dpaudit.auditors.described import describe
 from dpaudit.auditors.witness import Witness
@@ -37,7 +37,7 @@ def shuffled_event(subject: Subject, claim: Claim, data: Any, other: Any, seed: 
     if not good:
         return None
     n = max(size for size, same in runs if same)
-    likely = float(stats.beta.ppf(DOUBT, good, len(runs) - good + 1))
+    likely = float(betaincinv(good, len(runs) - good + 1, DOUBT))
     effective = claim.delta / Fraction(likely).limit_denominator(10**9) if claim.delta else Fraction(0)
     if effective >= 1:
         return None
