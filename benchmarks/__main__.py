@@ -6,11 +6,12 @@ import argparse
 
 from benchmarks.audits import audits
 from benchmarks.designs import designs
+from benchmarks.draws import draws
 from benchmarks.figures import HEADER
 from benchmarks.regrets import regrets
 from benchmarks.throughput import throughput
 
-PARTS = {"throughput": throughput, "designs": designs, "regrets": regrets, "audits": audits}
+PARTS = {"throughput": throughput, "draws": draws, "designs": designs, "regrets": regrets, "audits": audits}
 
 
 def main() -> None:
