@@ -7,7 +7,10 @@ from fractions import Fraction
 
 import mpmath
 
+from dpaudit.claims import InvalidValue
 from dpaudit.noise import Noise
+
+LARGEST_EPSILON = 10**6
 
 # Given one report's pure ε, the number of shuffled reports and δ: an ε that provably holds for the shuffled batch.
 Amplifier = Callable[[Noise, Fraction, int, Fraction], Fraction]
@@ -45,16 +48,26 @@ def cost(
 
 
 def gaussian_epsilon(noise: Noise, steps: int, delta: Fraction, coordinates: int = 1) -> Fraction:
-    """The least ε (to 1e-9) at which the certified δ(ε) is at most δ, by bisection from above."""
+    """The least ε (to 1e-9) at which the certified δ(ε) is at most δ. Raises InvalidValue as ``epsilon_at`` does."""
 
     def holds(epsilon: Fraction) -> bool:
         if coordinates <= 1:
             return noise.delta(epsilon, steps) <= delta
         return zcdp_delta(rho(noise, steps), epsilon) <= delta
 
+    return epsilon_at(delta, holds)
+
+
+def epsilon_at(delta: Fraction, holds: Callable[[Fraction], bool]) -> Fraction:
+    """The least ε (to 1e-9) that holds at δ, by bisection from above.
+
+    Raises InvalidValue when none up to 10^6 does: a certified δ(ε) is never given as less than some smallest step.
+    """
     low, high = Fraction(0), Fraction(1)
     while not holds(high):
         low, high = high, 2 * high
+        if high > LARGEST_EPSILON:
+            raise InvalidValue("delta", delta, "larger for this noise: no ε up to 10^6 can be certified at it")
     while high - low > max(high, Fraction(1)) / 10**9:
         middle = ((low + high) / 2).limit_denominator(10**12)
         if not low < middle < high:

@@ -8,16 +8,16 @@ import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 
 
-def _fuzzing() -> ModuleType:
+def _fuzzing(name: str) -> ModuleType:
     """From its file, as other projects install a package called ``benchmarks``."""
-    spec = importlib.util.spec_from_file_location("dpaudit_fuzzing", Path(__file__).parents[1] / "benchmarks" / "fuzzing.py")
+    spec = importlib.util.spec_from_file_location(f"dpaudit_{name}", Path(__file__).parents[1] / "benchmarks" / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -26,7 +26,7 @@ def _fuzzing() -> ModuleType:
     return module
 
 
-fuzzing = _fuzzing()
+fuzzing = SimpleNamespace(**{**vars(_fuzzing("fuzzed_files")), **vars(_fuzzing("fuzzed_commands"))})
 few = settings(max_examples=100, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from dpaudit.accountants.amplification import amplify
-from dpaudit.charges import cost, gaussian_epsilon, rho, use_amplifier, zcdp_delta
+from dpaudit.charges import cost, epsilon_at, gaussian_epsilon, rho, use_amplifier, zcdp_delta
 from dpaudit.claims import Bound, Finding, InvalidValue, Line, Number, exact_delta, show
 from dpaudit.ledger import Charge, Cohort, Ledger, PureSums, Release, is_ledger, load_releases, open_ledger
 from dpaudit.noise import GRID, Noise, noise_from
@@ -214,15 +214,7 @@ def _gaussian_group(reads: Sequence[Read], delta: Fraction) -> Fraction:
     if len(reads) == 1:
         return gaussian_epsilon(reads[0].noise, reads[0].steps, delta, reads[0].coordinates)
     total = sum((rho(read.noise, read.steps) for read in reads), Fraction(0))
-    low, high = Fraction(0), Fraction(1)
-    while zcdp_delta(total, high) > delta:
-        low, high = high, 2 * high
-    while high - low > max(high, Fraction(1)) / 10**9:
-        middle = ((low + high) / 2).limit_denominator(10**12)
-        if not low < middle < high:
-            break
-        low, high = (low, middle) if zcdp_delta(total, middle) <= delta else (middle, high)
-    return high
+    return epsilon_at(delta, lambda epsilon: zcdp_delta(total, epsilon) <= delta)
 
 
 def _overlapping(reads: Sequence[Read]) -> list[list[Read]]:

@@ -1,13 +1,13 @@
-"""Bad input: files with edited bytes for every reader, and command lines put together from good and bad parts.
+"""Bad files for every reader: edited bytes, values in the wrong place, forged ledgers whose hashes fit.
 
-The suite runs a few hundred, ``python -m benchmarks.soak fuzz`` 20,000. Whatever comes in, a reader answers or raises one of
-dpaudit's own errors, and a command ends with one of the documented exit codes and without a traceback.
+The suite reads a few hundred, ``python -m benchmarks.soak fuzz`` thousands. Whatever comes in, a reader answers or raises one of
+dpaudit's own errors.
 """
 
 from __future__ import annotations
 
 import contextlib
-import io
+import copy
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
@@ -18,7 +18,6 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from hypothesis import strategies as st
 
 from algorithms.online import OnlineBandit
-from dpaudit import cli
 from dpaudit.accountants import account
 from dpaudit.channel import simulate
 from dpaudit.claims import DpauditError
@@ -37,8 +36,8 @@ from dpaudit.ledger import (
     verify,
     verify_checkpoint,
 )
+from dpaudit.ledger.sqlite import create
 
-EXIT_CODES = (0, 1, 2, 3, 5)
 SUBJECTS = """
 import dpaudit as dp
 
@@ -54,8 +53,6 @@ HANDWRITTEN = b"""{"mechanism": "laplace", "scale": "2", "sensitivity": "2", "co
 {"name": "bit", "mechanism": "randomized-response", "epsilon": "1/2", "to": "shuffled", "n": 1000, "delta": "1e-6"}
 {"mechanism": "gaussian", "sigma": 5, "sensitivity": 1, "grid": "1/1024", "theorem": "none"}
 """
-
-# --- files ---
 
 
 def prepare(folder: Path) -> dict[str, bytes]:
@@ -176,6 +173,48 @@ def _apply(data: bytes, edits: list[tuple[str, float, int, bytes]]) -> bytes:
     return data
 
 
+# Values that are JSON, in a place where they may make no sense.
+VALUES: list[Any] = [
+    None, True, 0, -1, 1, 2**63, 10**40, 0.5, 1e300, "", "0", "-1", "1/2", "1/0", "nan", "1e-6", "1e999",
+    "1e4000", "9" * 5000, "x", "é", "shuffled", "gaussian", [], {}, [[]], [[0, 1]], [[1, 0]], [[0, 2**63]], [None], {"": None},
+    {"ids": ["a"], "intervals": []}, {"ids": [1]},
+]  # fmt: skip
+_values = st.sampled_from(VALUES) | st.integers() | st.text(max_size=5)
+
+
+@st.composite
+def other_leaves(draw: st.DrawFn, lines: list[Any]) -> list[Any]:
+    """The same documents with one to three values replaced by others, removed, or added under another name."""
+    changed = copy.deepcopy(lines)
+    for _ in range(draw(st.sampled_from([1, 1, 2, 3]))):
+        place: Any = draw(st.sampled_from(changed))
+        while isinstance(place, dict | list) and place:
+            keys = sorted(place) if isinstance(place, dict) else list(range(len(place)))
+            key = draw(st.sampled_from(keys))
+            inner = place[key]
+            if not isinstance(inner, dict | list) or not inner or draw(_one_in(4)):
+                how = draw(st.sampled_from(["replace", "replace", "remove", "add"]))
+                if how == "remove":
+                    del place[key]
+                else:
+                    place["other" if how == "add" and isinstance(place, dict) else key] = copy.deepcopy(draw(_values))
+                break
+            place = inner
+    return changed
+
+
+def _one_in(n: int) -> st.SearchStrategy[bool]:
+    return st.sampled_from([True] + [False] * (n - 1))
+
+
+def read_forged(entries: list[Any], folder: Path, marked: dict[str, Any]) -> None:
+    """A ledger of these entries whose hashes fit: what a forger could write, who has no key."""
+    path = folder / "forged.ledger"
+    path.unlink(missing_ok=True)
+    create(path, [canonical(entry) for entry in entries])
+    read_ledger(path, marked)
+
+
 json_texts = st.binary(max_size=60) | st.text(alphabet='{}[]",:\\u0123eE.-+ntfNaI \n', max_size=60).map(str.encode)
 
 
@@ -185,107 +224,3 @@ def read_json(data: bytes) -> bool:
         return True
     except DpauditError:
         return False
-
-
-# --- command lines ---
-
-NUMBERS = ["1", "0.5", "1/3", "1e-6", "2", "10", "0.1"]
-BAD_NUMBERS = [
-    "", " ", "0", "-1", "nan", "inf", "-inf", "1e999", "1e-999", "1/0", "0/0", "1/-2", "0x10", "1_000", "1,5", "١",
-    "true", "None", "1e4000", "1e99999", "9" * 400, "1e-4000", "--", "-", "'", "\udc80", "é", "$(id)", "1;2", "[1]", "1e", ".", "1.5.2", "1e6 ",
-]  # fmt: skip
-SMALL = ["3", "10", "50", "100"]  # horizons and counts that take no time
-TARGETS = [
-    "subjects.py",
-    "subjects.py:noisy",
-    "subjects.py:broken",
-    "subjects.py:none",
-    "missing.py",
-    "json:loads",
-    "no.such:name",
-    "central",
-    "",
-]
-FILES = [
-    "a.ledger",
-    "a.jsonl",
-    "releases.jsonl",
-    "mark.json",
-    "state.json",
-    "subjects.py",
-    "fuzzed-a.ledger",
-    "missing",
-    ".",
-    "empty",
-    "",
-    "x" * 300,
-]
-OUTPUTS = ["out.txt", ".", "no/such/folder/out", "", "x" * 300, "\udc80"]
-CHOICES = {
-    "--format": ["text", "json", "xml"],
-    "--calibration": ["printed", "corrected", "tight", "wrong"],
-    "--method": ["closed", "clone", "laplace", "no"],
-}
-ALGORITHM = ["--epsilon", "--delta", "--horizon", "--actions", "--dim", "--calibration"]
-COMMANDS: dict[str, tuple[list[list[str]], list[str]]] = {  # what comes first, and the options
-    "run": ([["central", "local", "shuffled", "nonprivate", "central-nocore", "no-such", ""]], [*ALGORITHM, "--seed"]),
-    "account": ([FILES], ["--epsilon", "--delta"]),
-    "audit": ([TARGETS], ["--epsilon", "--delta", "--observer", "--confidence", "--seed"]),
-    "amplify": ([], ["--epsilon0", "--n", "--delta", "--method"]),
-    "invert": ([], ["--epsilon", "--n", "--delta", "--method", "--digits"]),
-    "explain": ([["DPA001", "DPA008", "DPA999", "dpa003", ""]], []),
-    "checkpoint": ([FILES], ["--key"]),
-    "verify": ([FILES], ["--checkpoint", "--key"]),
-    "demo": ([], ["--seed"]),
-    "no-such-command": ([FILES], ["--epsilon"]),
-}
-_POOLS: dict[str, tuple[list[str], list[str]]] = {  # good and bad values of an option; numbers where nothing is said
-    "--horizon": (SMALL, [*BAD_NUMBERS, "2", "1e30"]), "--actions": (["2", "4"], BAD_NUMBERS), "--dim": (["1", "2"], BAD_NUMBERS),
-    "--n": ([*SMALL, "1000"], [*BAD_NUMBERS, "1e18"]), "--digits": (["20", "50"], BAD_NUMBERS),
-    "--seed": (["1", "7"], BAD_NUMBERS), "--observer": (["server", "actions"], ["nobody", ""]), "--key": (["key", "key.pub"], FILES),
-    "--checkpoint": (["mark.json"], FILES), "--confidence": (["0.9"], BAD_NUMBERS), **{name: (values, BAD_NUMBERS) for name, values in CHOICES.items()},
-}  # fmt: skip
-
-
-@st.composite
-def command_lines(draw: st.DrawFn) -> list[str]:
-    """A command with most of its options; about one value in four is bad, and now and then an argument is out of place."""
-    command = draw(st.sampled_from(sorted(COMMANDS)))
-    first, options = COMMANDS[command]
-    words = [command, *(draw(st.sampled_from(choice)) for choice in first)]
-    for option in (*options, "--format", "--output"):
-        if draw(st.integers(0, 9)) < (8 if option in options else 2):
-            words += [option, _value(draw, command, option)]
-    if command == "audit":
-        words += ["--samples", draw(st.sampled_from(["100", "200", "99", "nan", "-5"]))]
-    if draw(st.integers(0, 9)) == 0:
-        place = draw(st.integers(0, len(words)))
-        words.insert(place, draw(st.sampled_from([*BAD_NUMBERS, "--no-such-option", "--help", "--version", "--epsilon"])))
-    return words
-
-
-def _value(draw: st.DrawFn, command: str, option: str) -> str:
-    good, bad = (OUTPUTS, OUTPUTS) if option == "--output" else _POOLS.get(option, (NUMBERS, BAD_NUMBERS))
-    if command == "demo":  # a good seed would run all of it
-        return draw(st.sampled_from([text for text in bad if text not in ("0", "1e6 ")]))
-    if draw(st.integers(0, 3)):
-        return draw(st.sampled_from(good))
-    return draw(st.sampled_from(bad) | st.text(st.characters(blacklist_characters="\0", codec="utf-8"), max_size=8))
-
-
-def run_command_line(words: list[str]) -> tuple[int, str]:
-    """Run it here; exit code and what is wrong with it, if anything."""
-    said, told = io.StringIO(), io.StringIO()
-    try:
-        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(told):
-            code = cli.main(words)
-    except SystemExit as ended:  # --help and --version
-        code = ended.code if isinstance(ended.code, int) else 0 if ended.code is None else -1
-    problem = ""
-    if code not in EXIT_CODES:
-        problem = f"exit code {code}"
-    elif "Traceback" in told.getvalue() or "internal error" in told.getvalue():
-        problem = told.getvalue()
-    elif code == 2 and not told.getvalue().startswith("dpaudit: "):
-        problem = "nothing was said about the error"
-    return code, problem
