@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test check format bench wheel-test readme lock clean
+.PHONY: demo test check format bench soak wheel-test readme lock clean
 
 $(VENV)/.core: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || python3 -m venv $(VENV)
@@ -34,6 +34,10 @@ format: $(VENV)/.full
 
 bench: $(VENV)/.full
 	$(BIN)/python -m benchmarks
+
+# The longer runs: kills, budgets, draws, fuzzing, flips.
+soak: $(VENV)/.full
+	$(BIN)/python -m benchmarks.soak
 
 # The wheel alone, in an environment of its own, from an empty folder.
 wheel-test: $(VENV)/.full

@@ -132,7 +132,7 @@ def run_command_line(words: list[str]) -> tuple[int, str]:
     problem = ""
     if code not in EXIT_CODES:
         problem = f"exit code {code}"
-    elif "Traceback" in told.getvalue() or "internal error" in told.getvalue():
+    elif any(sign in told.getvalue() for sign in ("Traceback", "internal error", "not enough memory")):
         problem = told.getvalue()
     elif code == 2 and not told.getvalue().startswith("dpaudit: "):
         problem = "nothing was said about the error"

@@ -6,8 +6,8 @@ dpaudit's own errors.
 
 from __future__ import annotations
 
-import contextlib
 import copy
+import json
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 from hypothesis import strategies as st
 
 from algorithms.online import OnlineBandit
@@ -49,6 +50,7 @@ def noisy(rewards, channel):
 def broken(rewards, channel):
     raise ValueError("on purpose")
 """
+Mark = dict[str, Any] | None
 HANDWRITTEN = b"""{"mechanism": "laplace", "scale": "2", "sensitivity": "2", "cohort": [[0, 10]]}
 {"name": "bit", "mechanism": "randomized-response", "epsilon": "1/2", "to": "shuffled", "n": 1000, "delta": "1e-6"}
 {"mechanism": "gaussian", "sigma": 5, "sensitivity": 1, "grid": "1/1024", "theorem": "none"}
@@ -67,6 +69,9 @@ def prepare(folder: Path) -> dict[str, bytes]:
         export_jsonl(ledger, folder / "a.jsonl")
         (folder / "mark.json").write_bytes(canonical(checkpoint(ledger, key)))
     (folder / "releases.jsonl").write_bytes(HANDWRITTEN)
+    (folder / "empty").write_bytes(b"")
+    (folder / "key").write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    (folder / "key.pub").write_bytes(key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo))
     (folder / "subjects.py").write_text(SUBJECTS)
     with simulate(1) as channel:
         OnlineBandit("central", epsilon="1", horizon=100, actions=(3, 2), channel=channel, state=folder / "state.json")
@@ -80,36 +85,39 @@ def _a_release(i: int) -> Release:
     )
 
 
-def read_ledger(path: Path, marked: dict[str, Any]) -> None:
-    """Every way in which a file is taken for a ledger; a later one is tried although an earlier one has refused."""
-    copy = path.with_name("imported.ledger")
+def read_ledger(path: Path, marked: Mark) -> None:
+    """Every way in which a file is taken for a ledger; all are tried, and the last refusal is raised."""
+    copied = path.with_name("imported.ledger")
     ways: list[Callable[[], Any]] = [
-        lambda: verify(path, marked),
-        lambda: account(load_releases(path)),
-        lambda: import_jsonl(path, copy).close(),
         lambda: open_ledger(path).close(),
+        lambda: import_jsonl(path, copied).close(),
+        lambda: account(load_releases(path)),
+        lambda: verify(path, marked),
     ]
-    try:
-        for way in ways:
-            with contextlib.suppress(DpauditError):
-                way()
-    finally:
-        for name in (copy.name, *(path.name + end for end in ("-wal", "-shm"))):
-            path.with_name(name).unlink(missing_ok=True)
+    refusals = []
+    for way in ways:
+        try:
+            way()
+        except DpauditError as error:
+            refusals.append(error)
+    for name in (copied.name, *(path.name + end for end in ("-wal", "-shm"))):
+        path.with_name(name).unlink(missing_ok=True)
+    if len(refusals) > 1:  # an export cannot be opened for writing, nor a ledger imported
+        raise refusals[-1]
 
 
-def read_mark(path: Path, marked: dict[str, Any]) -> None:
+def read_mark(path: Path, marked: Mark) -> None:
     data = load_file(path)
     if isinstance(data, dict):
         verify_checkpoint(data)
 
 
-def read_state(path: Path, marked: dict[str, Any]) -> None:
+def read_state(path: Path, marked: Mark) -> None:
     with simulate(1) as channel:
         OnlineBandit.load(path, channel=channel)
 
 
-READERS: dict[str, Callable[[Path, dict[str, Any]], None]] = {
+READERS: dict[str, Callable[[Path, Mark], None]] = {
     "a.ledger": read_ledger,
     "a.jsonl": read_ledger,
     "releases.jsonl": lambda path, marked: account(load_releases(path)) and None,
@@ -118,7 +126,7 @@ READERS: dict[str, Callable[[Path, dict[str, Any]], None]] = {
 }
 
 
-def read_fuzzed(name: str, data: bytes, folder: Path, marked: dict[str, Any]) -> bool:
+def read_fuzzed(name: str, data: bytes, folder: Path, marked: Mark) -> bool:
     """Put the bytes in a file and read it: True if it was read, False if it was refused. Anything else is a bug."""
     path = folder / f"fuzzed-{name}"
     path.write_bytes(data)
@@ -207,12 +215,27 @@ def _one_in(n: int) -> st.SearchStrategy[bool]:
     return st.sampled_from([True] + [False] * (n - 1))
 
 
-def read_forged(entries: list[Any], folder: Path, marked: dict[str, Any]) -> None:
-    """A ledger of these entries whose hashes fit: what a forger could write, who has no key."""
-    path = folder / "forged.ledger"
+DOCUMENTS = ("releases.jsonl", "mark.json", "state.json", "forged.ledger")
+
+
+def documents(good: dict[str, bytes], name: str) -> list[Any]:
+    """The JSON values of a good file, one per line; for a forged ledger, all entries but the head."""
+    lines = good["a.jsonl" if name == "forged.ledger" else name].splitlines()
+    return [json.loads(line) for line in (lines[:-1] if name == "forged.ledger" else lines)]
+
+
+def read_documents(name: str, lines: list[Any], folder: Path, marked: Mark) -> bool:
+    """As ``read_fuzzed``. A forged ledger is one of these entries whose hashes fit: what a forger without the key could write."""
+    if name != "forged.ledger":
+        return read_fuzzed(name, b"\n".join(canonical(line) for line in lines), folder, marked)
+    path = folder / name
     path.unlink(missing_ok=True)
-    create(path, [canonical(entry) for entry in entries])
-    read_ledger(path, marked)
+    create(path, [canonical(line) for line in lines])
+    try:
+        read_ledger(path, None)
+        return True
+    except DpauditError:
+        return False
 
 
 json_texts = st.binary(max_size=60) | st.text(alphabet='{}[]",:\\u0123eE.-+ntfNaI \n', max_size=60).map(str.encode)

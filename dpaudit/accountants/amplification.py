@@ -13,7 +13,7 @@ from typing import Protocol
 from dpaudit.accountants import blanket, closed
 from dpaudit.accountants.blanket import GRID_STEPS
 from dpaudit.accountants.clone import CLONE, RESPONSE
-from dpaudit.accountants.closed import failure_probability, privacy_parameter, significant_digits
+from dpaudit.accountants.closed import failure_probability, number_of_reports, privacy_parameter, significant_digits
 from dpaudit.accountants.search import crossing, float_root, log
 from dpaudit.balls import decimal
 from dpaudit.claims import Enclosure, InvalidValue, Number, whole
@@ -53,7 +53,7 @@ def amplify(
     """
     local, clients, failure = (
         privacy_parameter(epsilon0, "epsilon0"),
-        whole(n, "n"),
+        number_of_reports(n),
         failure_probability(delta),
     )
     if method == "closed":
@@ -85,7 +85,7 @@ def invert(
     """
     target, clients, failure = (
         privacy_parameter(epsilon, "epsilon"),
-        whole(n, "n"),
+        number_of_reports(n),
         failure_probability(delta),
     )
     if method == "closed":
@@ -103,7 +103,7 @@ def epsilon0_rule(epsilon: Number, n: object, delta: Number, method: str = "clos
     """
     target, clients, failure = (
         privacy_parameter(epsilon, "epsilon"),
-        whole(n, "n"),
+        number_of_reports(n),
         failure_probability(delta),
     )
     if method != "closed":

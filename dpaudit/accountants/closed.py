@@ -19,6 +19,7 @@ from dpaudit.claims import InvalidValue, Number, exact, whole
 LEAST_EPSILON = Fraction(1, 10**100)
 LARGEST_EPSILON = Fraction(10**6)
 LARGEST_DIGITS = 10_000
+LARGEST_N = 10**18
 _DOMAIN_BITS = 1 << 14  # where an undecided comparison gives up, and counts as out of domain
 
 
@@ -38,6 +39,14 @@ def failure_probability(value: Number, name: str = "delta") -> Fraction:
     return delta
 
 
+def number_of_reports(value: object) -> int:
+    """n for a shuffle bound: 1 to 10^18. Raises ``InvalidValue``."""
+    n = whole(value, "n")
+    if n > LARGEST_N:
+        raise InvalidValue("n", value, "at most 10^18")
+    return n
+
+
 def significant_digits(value: object) -> int:
     """The number of significant digits of an enclosure: 1 to 10000. Raises ``InvalidValue``."""
     digits = whole(value, "digits")
@@ -49,11 +58,11 @@ def significant_digits(value: object) -> int:
 def f(epsilon0: Number, n: object, delta: Number, digits: int = 50) -> tuple[Fraction, Fraction]:
     """Enclose f_{n,δ}(ε0) to ``digits`` significant digits, in or out of the theorem's domain.
 
-    Raises ``InvalidValue`` unless 1e-100 ≤ ε0 ≤ 1e6, n ≥ 1 is whole, 0 < δ < 1 and 1 ≤ digits ≤ 10000.
+    Raises ``InvalidValue`` unless 1e-100 ≤ ε0 ≤ 1e6, 1 ≤ n ≤ 10^18 is whole, 0 < δ < 1 and 1 ≤ digits ≤ 10000.
     """
     local, clients, failure = (
         privacy_parameter(epsilon0, "epsilon0"),
-        whole(n, "n"),
+        number_of_reports(n),
         failure_probability(delta),
     )
     places = significant_digits(digits)
@@ -64,7 +73,7 @@ def f(epsilon0: Number, n: object, delta: Number, digits: int = 50) -> tuple[Fra
 
 def domain(n: object, delta: Number, digits: int = 50) -> tuple[Fraction, Fraction] | None:
     """Enclose log(n / (16 log(2/δ))), the largest ε0 for which f is proven; None if n ≤ 16 log(2/δ)."""
-    clients, failure = whole(n, "n"), failure_probability(delta)
+    clients, failure = number_of_reports(n), failure_probability(delta)
     bits = 4 * significant_digits(digits) + 64
     while True:
         context = _interval_context(bits)
@@ -98,7 +107,7 @@ def inverse(epsilon: Number, n: object, delta: Number, digits: int = 50) -> tupl
     """
     target, clients, failure = (
         privacy_parameter(epsilon, "epsilon"),
-        whole(n, "n"),
+        number_of_reports(n),
         failure_probability(delta),
     )
     digits = significant_digits(digits)

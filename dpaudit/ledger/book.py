@@ -146,13 +146,8 @@ class Book:
         cohort, form = data["cohort"], (data["epsilon"], data.get("delta"), data.get("facts"))
         if self._run is not None and form == self._run_form and type(cohort) is list and len(cohort) == 1:
             start, stop = cohort[0]
-            if (
-                start == self._run_stop
-                and type(start) is int
-                and type(stop) is int
-                and start < stop <= LARGEST
-                and type(data["name"]) is str
-            ):
+            whole = type(start) is int and type(stop) is int and type(data["name"]) is str
+            if whole and start == self._run_stop < stop <= LARGEST:
                 self._run_stop = stop
                 return
         if self._run is not None:
@@ -220,11 +215,7 @@ def catch_up(book: Book, entries: Entries, watch: int | None = None) -> bytes | 
 def matches(charge: Charge, other: Charge) -> bool:
     """The same cost for the same records; names are compared where both have one."""
     same_name = not charge.name or not other.name or charge.name == other.name
-    return same_name and (charge.epsilon, charge.delta, charge.cohort) == (
-        other.epsilon,
-        other.delta,
-        other.cohort,
-    )
+    return same_name and (charge.epsilon, charge.delta, charge.cohort) == (other.epsilon, other.delta, other.cohort)
 
 
 def charge_to_json(charge: Charge, key: str | None) -> dict[str, Any]:

@@ -66,11 +66,7 @@ class Ledger:
             if old == new:
                 return
             if old is not None and not old.allows((new.epsilon, new.delta)):
-                raise InvalidValue(
-                    "budget",
-                    show(new.epsilon),
-                    f"at most the ledger's own, ε={show(old.epsilon)}, δ={show(old.delta)}",
-                )
+                raise InvalidValue("budget", show(new.epsilon), f"at most its own, ε={show(old.epsilon)}, δ={show(old.delta)}")
             self._put({"entry": "budget", **new.to_json(), "filter": self._filter.name})
 
     def charge(self, charge: Charge, key: str | None = None) -> Slot:
@@ -80,7 +76,6 @@ class Ledger:
         charged but never stored (a crash) is charged again: its noise may have been drawn.
         Raises BudgetExceeded, and InvalidValue for a key that belongs to another release.
         """
-        _check_key(key)
         self._refuse_early(key, charge)
         with self._writing():
             done = self._find(key, charge)
@@ -92,7 +87,6 @@ class Ledger:
 
     def append(self, release: Release, key: str | None = None) -> Release:
         """Charge and store at once, for values that need no draw; returns what is stored under the key."""
-        _check_key(key)
         charge = release.charge()
         self._refuse_early(key, charge)
         with self._writing():
@@ -161,8 +155,7 @@ class Ledger:
     def _find(self, key: str | None, charge: Charge) -> Release | None:
         if key is None or key not in self._book.stored:
             return None
-        _, entry = next(self._entries.read(self._book.stored[key]))
-        found = self._read_release(json.loads(entry))
+        found = self._read_release(json.loads(next(self._entries.read(self._book.stored[key]))[1]))
         if not matches(charge, found.charge()):
             raise InvalidValue("key", key, "used for one release only; this one is taken")
         return found
@@ -181,7 +174,8 @@ class Ledger:
         refuse_overrun(self._filter, charge, self._book.budget)
 
     def _refuse_early(self, key: str | None, charge: Charge) -> None:
-        """What the entries read so far forbid stays forbidden: spends never fall, budgets never grow. No lock is needed."""
+        """What the entries read so far forbid stays forbidden: spends never fall, budgets never grow."""
+        _check_key(key)
         with self._lock:
             if key is None and not self._behind and not self._entries.readonly:
                 self._refuse(charge)
