@@ -21,6 +21,7 @@ from algorithms.shuffled import Shuffled
 from dpaudit.claims import InvalidValue, Number, exact_delta, positive, whole
 from dpaudit.subject import make_subject
 
+MOST_NUMBERS = 10**6  # in an action set that is made here
 INSTANCE = 7  # seed of the instance that is used when no actions are given
 
 
@@ -32,6 +33,8 @@ def action_array(actions: Any, horizon: int) -> tuple[np.ndarray, str]:
         actions = (whole(actions, "actions"), 2)
     if isinstance(actions, tuple) and len(actions) == 2 and all(isinstance(a, int | str) for a in actions):
         count, dim = whole(actions[0], "actions"), whole(actions[1], "dim")
+        if count * dim > MOST_NUMBERS:
+            raise InvalidValue("actions", actions[0], f"fewer: K·d is at most {MOST_NUMBERS}")
         if dim == 1:
             return np.array([[1.0], [-1.0]])[
                 : max(1, min(count, 2))

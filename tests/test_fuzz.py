@@ -114,6 +114,8 @@ def test_any_command_line_ends_with_a_documented_code_and_no_traceback(good: dic
         ["account", "releases.jsonl", "--delta", "1e-4000"],
         ["amplify", "--epsilon0", "0.5", "--n", "1e4000", "--delta", "0.01"],
         ["amplify", "--epsilon0", "0.5", "--n", "1e100", "--delta", "0.01", "--method", "closed"],
+        ["run", "central", "--epsilon", "1/3", "--horizon", "3", "--actions", "1e999"],
+        ["run", "central", "--epsilon", "1/3", "--horizon", "3", "--actions", "4", "--dim", "1e18"],
         ["invert", "--epsilon", "0.5", "--n", "1e300", "--delta", "0.01", "--method", "laplace"],
     ],
 )
