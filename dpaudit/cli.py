@@ -15,7 +15,7 @@ from dpaudit.commands import UNUSABLE, VIOLATED, Answer, fail
 from dpaudit.commands.accounting import account_command, amplify_command, invert_command
 from dpaudit.commands.auditing import audit_command
 from dpaudit.commands.explaining import explain_command
-from dpaudit.commands.ledgers import checkpoint_command, keygen_command, verify_command
+from dpaudit.commands.ledgers import checkpoint_command, export_command, keygen_command, verify_command
 from dpaudit.commands.running import demo_command, run_command
 
 
@@ -133,6 +133,8 @@ def build_parser() -> Parser:
     command.add_argument("target", metavar="LEDGER")
     command.add_argument("--checkpoint", metavar="FILE", help="the ledger must continue it")
     command.add_argument("--key", metavar="PUB", help="trusted public key that must have signed the checkpoint")
+    command = add("export", export_command, "write a ledger to --output FILE.jsonl (all entries) or FILE.parquet (its releases)")
+    command.add_argument("ledger", metavar="LEDGER")
     return parser
 
 

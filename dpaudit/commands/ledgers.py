@@ -1,4 +1,4 @@
-"""``dpaudit keygen``, ``checkpoint`` and ``verify``: what keeps a ledger honest."""
+"""``dpaudit keygen``, ``checkpoint``, ``verify`` and ``export``: what keeps a ledger honest and readable."""
 
 from __future__ import annotations
 
@@ -56,6 +56,34 @@ def verify_command(options: argparse.Namespace) -> Answer:
         signer = "signed by the trusted key" if found.trusted else "signature not held against a trusted key (--key)"
         lines.append(f"  continues the checkpoint at {found.checkpoint_size} entries; {signer}")
     return HOLDS, "\n".join(lines)
+
+
+def export_command(options: argparse.Namespace) -> Answer:
+    """Write a ledger as JSON Lines, or its releases as a Parquet table, whichever the file's name asks for."""
+    from dpaudit.ledger import export_jsonl, export_parquet, is_ledger, open_ledger
+
+    if options.output is None:
+        raise DpauditError("export needs --output FILE.jsonl or --output FILE.parquet")
+    place = Path(options.output)
+    if place.suffix not in (".jsonl", ".parquet"):
+        raise DpauditError(f"--output {place}: the name must end in .jsonl or .parquet")
+    if place.exists() and place.samefile(options.ledger):
+        raise DpauditError(f"{place} is the ledger itself")
+    if not is_ledger(options.ledger):
+        raise DpauditError(f"{options.ledger} is not a ledger")
+    partial = place.with_name(place.name + ".partial")
+    try:
+        with open_ledger(options.ledger, readonly=True) as ledger:
+            head, kind = (export_parquet if place.suffix == ".parquet" else export_jsonl)(ledger, partial), ledger.kind
+        partial.replace(place)
+    finally:
+        partial.unlink(missing_ok=True)
+    options.output = None  # it holds the export; the answer goes to the terminal
+    if options.format == "json":
+        return HOLDS, as_json(
+            {"schema": "dpaudit.export/1", "file": str(place), "size": head.size, "root": head.root, "kind": kind}
+        )
+    return HOLDS, f"{place}: {head.size} entries of a {kind} ledger, root {head.root[:16]}…"
 
 
 def _private_key(path: str) -> Any:

@@ -10,21 +10,23 @@ from typing import NoReturn
 from dpaudit.ledger.errors import LedgerUnavailable, TamperedLedger
 from dpaudit.ledger.jsonl import canonical
 from dpaudit.ledger.merkle import Tree
-from dpaudit.ledger.store import Ledger
+from dpaudit.ledger.store import Head, Ledger
 
 OPENING = b'{"entry":"ledger",'
 
 _LONGEST_HEAD = 256  # bytes
 
 
-def export_jsonl(ledger: Ledger, path: str | Path) -> None:
-    """Write the export. Raises OSError if the file cannot be written."""
+def export_jsonl(ledger: Ledger, path: str | Path) -> Head:
+    """Write the export; returns the head it ends with. Raises OSError if the file cannot be written."""
     tree = Tree()  # of what is written here: another process may append meanwhile
     with open(path, "wb") as file:
         for entry in ledger.entries():
             file.write(entry + b"\n")
             tree.append(entry)
-        file.write(_head_line(tree.size, tree.root().hex()))
+        head = Head(tree.size, tree.root().hex())
+        file.write(_head_line(head.size, head.root))
+    return head
 
 
 class ExportEntries:

@@ -12,14 +12,14 @@ from dpaudit.ledger.errors import TamperedLedger
 from dpaudit.ledger.jsonl import canonical
 from dpaudit.ledger.merkle import Tree
 from dpaudit.ledger.release import Release
-from dpaudit.ledger.store import Ledger
+from dpaudit.ledger.store import Head, Ledger
 
 SCHEMA = "dpaudit.releases/1"
 
 _GROUP_ROWS, _GROUP_VALUES = 10_000, 2**20  # of one row group, so that memory stays bounded
 
 
-def export_parquet(ledger: Ledger, path: str | Path) -> None:
+def export_parquet(ledger: Ledger, path: str | Path) -> Head:
     """Write the releases; the file's metadata name the ledger, its kind and the head that they were read under.
 
     Columns: ``values`` are integer multiples of the grid, flat, with their ``shape``; ``cohort`` is JSON; null means none.
@@ -41,8 +41,10 @@ def export_parquet(ledger: Ledger, path: str | Path) -> None:
                 writer.write_table(arrow.Table.from_pylist(rows, schema=schema))
                 rows, weight = [], 0
         writer.write_table(arrow.Table.from_pylist(rows, schema=schema))
-        head = {"size": str(tree.size), "root": tree.root().hex()}
-        writer.add_key_value_metadata({"schema": SCHEMA, "ledger": ledger.identity, "kind": ledger.kind, **head})
+        head = Head(tree.size, tree.root().hex())
+        read = {"size": str(head.size), "root": head.root}
+        writer.add_key_value_metadata({"schema": SCHEMA, "ledger": ledger.identity, "kind": ledger.kind, **read})
+    return head
 
 
 def _arrow() -> tuple[Any, Any]:
