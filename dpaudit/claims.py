@@ -21,6 +21,7 @@ OBSERVERS = ("server", "actions", "shuffled", "others-actions")
 
 _DECIMAL = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,4})?\Z", re.ASCII)
 _RATIO = re.compile(r"[+-]?\d+/\d+\Z", re.ASCII)
+_LONGEST = 4096  # bits of a numerator or denominator
 
 
 class DpauditError(Exception):
@@ -102,12 +103,12 @@ def exact(value: Number, name: str = "value") -> Fraction:
     if isinstance(value, bool | bytes) or type(value).__name__ in ("bool", "bool_"):  # the latter are numpy's
         raise InvalidValue(name, value, "a number")
     if isinstance(value, int | Fraction):
-        return Fraction(value)
+        return _bounded(Fraction(value), name)
     if isinstance(value, str):
         text = value.strip()
         if len(text) <= 4096 and (_DECIMAL.match(text) or _RATIO.match(text)):
             try:
-                return Fraction(text)
+                return _bounded(Fraction(text), name)
             except ZeroDivisionError:
                 pass
         raise InvalidValue(name, value, 'a decimal or a fraction such as "0.1", "1e-6" or "1/2"')
@@ -118,6 +119,13 @@ def exact(value: Number, name: str = "value") -> Fraction:
     if not math.isfinite(number):
         raise InvalidValue(name, value, "a finite number")
     return Fraction(repr(number))
+
+
+def _bounded(number: Fraction, name: str) -> Fraction:
+    """Sums and products of accepted numbers stay short enough to be written down."""
+    if max(abs(number.numerator), number.denominator).bit_length() > _LONGEST:
+        raise InvalidValue(name, "a number of more than 1,200 digits", "shorter")
+    return number
 
 
 def exact_epsilon(value: Number, name: str = "epsilon") -> Fraction:

@@ -12,6 +12,8 @@ from dpaudit.claims import DpauditError, InvalidValue
 from dpaudit.noise import from_units, to_units
 from dpaudit.traced import Sealed, unseal
 
+MOST_LABELS = 10**6
+
 
 class Records(Protocol):
     """Private values, one per client, with public tags. May be lazy: what is not asked for is never computed."""
@@ -72,22 +74,30 @@ def as_records(values: Any, tags: Any, trials: int | None) -> Records:
     if hasattr(type(values), "sum_units"):
         lazy: Records = values
         return lazy
-    return ArrayRecords(values, None if tags is None else _labels(tags, None), trials)
+    labels = None if tags is None else _labels(tags, None)
+    if labels is not None and labels.min(initial=0) < 0:
+        raise InvalidValue("tags", "a negative one", "whole numbers from 0 on")
+    return ArrayRecords(values, labels, trials)
 
 
 def sum_by_tag(units: np.ndarray, tags: np.ndarray | None, size: int) -> np.ndarray:
-    """Exact integer sums of the last axis, per tag."""
+    """Exact integer sums of the last axis, per tag; what would not fit into a sum of so many is clipped first."""
+    most = 2**62 // max(units.shape[-1], 1)
+    units = np.clip(units, -most, most)
     if tags is None:
         return units.sum(axis=-1, keepdims=True, dtype=np.int64)
-    parts = [units[..., tags == tag].sum(axis=-1, dtype=np.int64) for tag in range(size)]
-    return np.stack(parts, axis=-1)
+    order = np.argsort(tags, kind="stable")
+    ends = np.searchsorted(tags[order], np.arange(size + 1))
+    running = np.zeros((*units.shape[:-1], units.shape[-1] + 1), dtype=np.int64)
+    np.cumsum(units[..., order], axis=-1, out=running[..., 1:])
+    return running[..., ends[1:]] - running[..., ends[:-1]]
 
 
 def multiset(units: np.ndarray, tags: np.ndarray | None) -> np.ndarray:
     """What leaves a shuffler: reports sorted within each tag, tags in order. Nothing tells who sent what."""
     if tags is None:
         return np.sort(units, axis=-1)
-    parts = [np.sort(units[..., tags == tag], axis=-1) for tag in range(int(tags.max(initial=-1)) + 1)]
+    parts = [np.sort(units[..., tags == tag], axis=-1) for tag in np.unique(tags)]
     return np.concatenate(parts, axis=-1) if parts else units
 
 
@@ -167,4 +177,6 @@ def _labels(groups: Any, n: int | None) -> np.ndarray:
     labels = np.asarray(groups)
     if labels.ndim != 1 or not np.issubdtype(labels.dtype, np.integer) or (n is not None and len(labels) != n):
         raise InvalidValue("groups", f"shape {labels.shape}", "one whole-number label per report, or a list of ranges")
+    if labels.max(initial=0) >= MOST_LABELS:
+        raise InvalidValue("groups", "a label", f"below {MOST_LABELS}")
     return labels

@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from dpaudit.claims import DpauditError
-from dpaudit.commands import HOLDS, Answer, as_json
+from dpaudit.commands import HOLDS, UNPROVEN, Answer, as_json
+
+LARGEST_KEY = 10_000
 
 
 def keygen_command(options: argparse.Namespace) -> Answer:
@@ -45,17 +47,20 @@ def verify_command(options: argparse.Namespace) -> Answer:
     if mark is not None and not isinstance(mark, dict):
         raise DpauditError(f"{options.checkpoint} is not a checkpoint")
     found = verify(options.target, mark, None if options.key is None else _public_key(options.key))
+    code = HOLDS if found.checkpoint_size is None or found.trusted else UNPROVEN
+    if options.key is not None and mark is None:
+        raise DpauditError("--key is the key that signed a checkpoint; give --checkpoint FILE as well")
     if options.format == "json":
-        return HOLDS, as_json(found.to_json())
+        return code, as_json(found.to_json())
     lines = [
         f"{options.target}: whole; {found.size} entries, {found.releases} releases, {found.kind} ledger, root {found.root[:16]}…"
     ]
     if found.checkpoint_size is None:
         lines.append("  no checkpoint given: entries cut off at the end would not show")
     else:
-        signer = "signed by the trusted key" if found.trusted else "signature not held against a trusted key (--key)"
+        signer = "signed by the trusted key" if found.trusted else "anybody may have signed it: give the trusted key with --key"
         lines.append(f"  continues the checkpoint at {found.checkpoint_size} entries; {signer}")
-    return HOLDS, "\n".join(lines)
+    return code, "\n".join(lines)
 
 
 def export_command(options: argparse.Namespace) -> Answer:
@@ -101,7 +106,10 @@ def _public_key(path: str) -> Any:
 
 
 def _loaded(path: str, load: Any, kind: type) -> Any:
-    data = Path(path).read_bytes()
+    place = Path(path)
+    if place.exists() and (not place.is_file() or place.stat().st_size > LARGEST_KEY):
+        raise DpauditError(f"{path} holds no Ed25519 key: it is not a file of at most {LARGEST_KEY} bytes")
+    data = place.read_bytes()
     try:
         key = load(data)
     except (ValueError, TypeError, DpauditError):

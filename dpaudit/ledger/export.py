@@ -19,6 +19,7 @@ _LONGEST_HEAD = 256  # bytes
 
 def export_jsonl(ledger: Ledger, path: str | Path) -> Head:
     """Write the export; returns the head it ends with. Raises OSError if the file cannot be written."""
+    refuse_itself(ledger, path)
     tree = Tree()  # of what is written here: another process may append meanwhile
     with open(path, "wb") as file:
         for entry in ledger.entries():
@@ -27,6 +28,12 @@ def export_jsonl(ledger: Ledger, path: str | Path) -> Head:
         head = Head(tree.size, tree.root().hex())
         file.write(_head_line(head.size, head.root))
     return head
+
+
+def refuse_itself(ledger: Ledger, path: str | Path) -> None:
+    """An export that would overwrite what it is read from. Raises LedgerUnavailable."""
+    if Path(path).exists() and Path(ledger.where).exists() and Path(path).samefile(ledger.where):
+        raise LedgerUnavailable(str(path), "it is the ledger itself; export to another file")
 
 
 class ExportEntries:

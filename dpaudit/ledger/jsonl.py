@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
 from dpaudit.ledger.errors import MalformedJson
 
-LARGEST_FILE = 100 * 10**6  # bytes
+LARGEST_FILE = 16 * 10**6  # bytes; exports are read line by line and may be larger
+MOST_BRACKETS = 500_000
 DEEPEST = 64
 LONGEST_INTEGER = 4096  # digits
 
@@ -78,6 +81,8 @@ def lines(path: str | Path) -> Iterator[tuple[int, Any]]:
 
 
 def _read(path: str | Path) -> bytes:
+    if not stat.S_ISREG(os.stat(path).st_mode):  # a pipe could wait for ever, a device has no end
+        raise MalformedJson(1, "not a regular file")
     with open(path, "rb") as file:
         data = file.read(LARGEST_FILE + 1)
     if len(data) > LARGEST_FILE:
@@ -97,8 +102,11 @@ def _decoded(data: bytes, line: int, partial: bool = False) -> str:
 
 
 def _check_depth(text: str, line: int) -> None:
-    if text.count("[") + text.count("{") <= DEEPEST:
+    brackets = text.count("[") + text.count("{")
+    if brackets <= DEEPEST:
         return
+    if brackets > MOST_BRACKETS:
+        raise MalformedJson(line, f"more than {MOST_BRACKETS} lists and objects in one text; split it")
     depth = 0
     for token in _TOKEN.finditer(text):
         mark = text[token.start()]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Callable
 from pathlib import Path
 
@@ -106,6 +107,8 @@ def _ledger_file(path: Path) -> Path:
 
 def _starts_with(path: Path, opening: bytes) -> bool:
     try:
+        if not stat.S_ISREG(path.stat().st_mode):  # a pipe could wait for ever, a device has no end
+            raise UnreadableLedger(str(path), "not a regular file")
         with open(path, "rb") as file:
             return file.read(len(opening)) == opening
     except OSError as error:

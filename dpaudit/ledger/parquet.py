@@ -9,6 +9,7 @@ from typing import Any
 
 from dpaudit.claims import DpauditError, show
 from dpaudit.ledger.errors import TamperedLedger
+from dpaudit.ledger.export import refuse_itself
 from dpaudit.ledger.jsonl import canonical
 from dpaudit.ledger.merkle import Tree
 from dpaudit.ledger.release import Release
@@ -26,6 +27,7 @@ def export_parquet(ledger: Ledger, path: str | Path) -> Head:
     Raises DpauditError if pyarrow is not installed, OSError if the file cannot be written.
     """
     arrow, parquet = _arrow()
+    refuse_itself(ledger, path)
     tree, rows, weight = Tree(), [], 0
     schema = _columns(arrow)
     with parquet.ParquetWriter(path, schema) as writer:

@@ -50,6 +50,11 @@ class Ledger:
         return self._book.identity
 
     @property
+    def where(self) -> str:
+        """Its file."""
+        return self._entries.where
+
+    @property
     def budget(self) -> Budget | None:
         return self._book.budget
 

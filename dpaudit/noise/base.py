@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpaudit.claims import InvalidValue
+from dpaudit.claims import InvalidValue, Number, positive
 from dpaudit.noise.source import Source
 
 GRID = Fraction(1, 2**20)
@@ -73,26 +73,60 @@ class Noise(Protocol):
         """Certified lower and upper bound on P(noise ≥ k)."""
 
 
+def read_grid(grid: Number) -> Fraction:
+    """A grid whose units floats can hold. Raises ``InvalidValue``."""
+    step = positive(grid, "grid")
+    if not Fraction(1, 2**200) <= step <= 2**200:
+        raise InvalidValue("grid", grid, "between 2^-200 and 2^200")
+    return step
+
+
 def to_units(values: ArrayLike, grid: Fraction = GRID) -> Units:
     """floor(x/grid + 1/2), exactly. NaN becomes 0; beyond ±2^52 units is clipped. Never raises on a value.
 
     Raises ``InvalidValue``, without showing the data, when the type is not float, int or bool.
     """
     numbers = _real(values)
-    floats = numbers.astype(np.float64)
+    if not _power_of_two(grid):
+        return _exact_units(numbers, grid)
+    if numbers.dtype.kind != "f":
+        return _shifted(numbers, grid)
+    floats = numbers.astype(np.longdouble if numbers.dtype.itemsize > 8 else np.float64)  # no rounding
     bound = float(LARGEST * grid)
     inside = np.clip(np.where(np.isnan(floats), 0.0, floats), -2 * bound, 2 * bound)
     scaled = inside * float(grid.denominator) / float(grid.numerator)
     whole = np.floor(scaled)
-    fraction = scaled - whole
-    units = np.asarray((whole + (fraction >= 0.5)).astype(np.int64))
-    if not _power_of_two(grid) or numbers.dtype.kind != "f":
-        # The quotient was rounded: decide near a half in exact arithmetic. 2^-50 covers the three roundings.
-        unsure = (np.abs(fraction - 0.5) <= np.abs(scaled) * 2.0**-50) & (np.abs(scaled) <= LARGEST)
-        for index in np.argwhere(unsure):
-            place = tuple(index)
-            units[place] = (Fraction(numbers[place].item()) / grid + Fraction(1, 2)).__floor__()
+    units = np.asarray((whole + (scaled - whole >= 0.5)).astype(np.int64))
     return np.clip(units, -LARGEST, LARGEST)
+
+
+def _shifted(numbers: NDArray[Any], grid: Fraction) -> Units:
+    """Whole numbers on a grid that is a power of two."""
+    signed = (
+        np.minimum(numbers.astype(np.uint64), np.uint64(2**62)).astype(np.int64)
+        if numbers.dtype.kind == "u"
+        else numbers.astype(np.int64)
+    )
+    signed = np.clip(signed, -(2**62), 2**62)
+    shift = grid.numerator.bit_length() - grid.denominator.bit_length()
+    if shift <= 0:
+        most = LARGEST >> -shift
+        near = np.clip(signed, -most, most) << min(-shift, 62)
+        return np.asarray(np.where(np.abs(signed) > most, np.sign(signed) * LARGEST, near))
+    return np.clip(((signed >> min(shift - 1, 63)) + 1) >> 1, -LARGEST, LARGEST)
+
+
+def _exact_units(numbers: NDArray[Any], grid: Fraction) -> Units:
+    """The same where a quotient of floats would be rounded: entry by entry, in whole numbers, whatever the value."""
+    top, bottom = 2 * grid.denominator, 2 * grid.numerator
+    units = np.zeros(numbers.shape, dtype=np.int64)
+    for place, number in enumerate(numbers.ravel()):
+        if np.isfinite(number):
+            over, under = number.item().as_integer_ratio()
+            units.flat[place] = min(max((over * top + under * grid.numerator) // (under * bottom), -LARGEST), LARGEST)
+        elif not np.isnan(number):
+            units.flat[place] = LARGEST if number > 0 else -LARGEST
+    return units
 
 
 def from_units(units: ArrayLike, grid: Fraction = GRID) -> NDArray[np.float64]:

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpaudit.claims import Number, exact_epsilon, positive, show, whole
-from dpaudit.noise.base import GRID, Units, as_counts, as_units
+from dpaudit.claims import Number, exact_epsilon, show, whole
+from dpaudit.noise.base import GRID, Units, as_counts, as_units, read_grid
 from dpaudit.noise.enclosure import approximate, ball, ends, precision
 from dpaudit.noise.gaussian_sampler import discrete_gaussian_words
 from dpaudit.noise.gaussian_tail import normaliser, tail_ball
@@ -34,7 +34,7 @@ class Gaussian:
 
     def __init__(self, sigma: Number | NDArray[Any], grid: Number = GRID) -> None:
         object.__setattr__(self, "sigma", read_parameter(sigma, "sigma"))
-        object.__setattr__(self, "grid", positive(grid, "grid"))
+        object.__setattr__(self, "grid", read_grid(grid))
         check_width(self.sigma, self.grid, "sigma")
 
     def __eq__(self, other: object) -> bool:

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpaudit.claims import Number, exact_epsilon, positive, show, whole
-from dpaudit.noise.base import GRID, Units, as_counts, as_units
+from dpaudit.claims import Number, exact_epsilon, show, whole
+from dpaudit.noise.base import GRID, Units, as_counts, as_units, read_grid
 from dpaudit.noise.enclosure import Ball, approximate, ball, enclose
 from dpaudit.noise.geometric import add_two_sided
 from dpaudit.noise.parameter import Parameter, aligned, check_width, chosen, read_parameter, same, single
@@ -34,7 +34,7 @@ class Laplace:
 
     def __init__(self, scale: Number | NDArray[Any], grid: Number = GRID) -> None:
         object.__setattr__(self, "scale", read_parameter(scale, "scale"))
-        object.__setattr__(self, "grid", positive(grid, "grid"))
+        object.__setattr__(self, "grid", read_grid(grid))
         check_width(self.scale, self.grid, "scale")
 
     def __eq__(self, other: object) -> bool:

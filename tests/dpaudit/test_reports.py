@@ -126,3 +126,27 @@ def test_no_clients_at_all_give_empty_reports() -> None:
         batch = reports(channel, values=np.zeros(0), tags=None)
         assert batch.values.shape == (0,)
         assert np.array_equal(batch.sum(), [0])
+
+
+def test_a_shuffled_batch_never_keeps_the_order_of_arrival() -> None:
+    """Tags from 0 on; a label of nobody would leave its reports as they came."""
+    values = np.linspace(0, 1, 50)
+    with dp.simulate(1) as channel, pytest.raises(dp.DpauditError, match="tags"):
+        channel.reports("r", values, dp.Laplace(scale=1), sensitivity=1, cohort=range(50), to="shuffled", tags=np.full(50, -1))
+    assert np.array_equal(multiset(np.array([3, 1, 2]), np.array([-1, -1, -1])), [1, 2, 3])
+    assert np.array_equal(multiset(np.array([3, 1, 2]), np.array([0, -1, -1])), [1, 2, 3])
+
+
+def test_sums_per_tag_agree_with_a_plain_loop_and_do_not_wrap_around() -> None:
+    rng = np.random.default_rng(3)
+    units, tags = rng.integers(-(2**40), 2**40, (4, 300)), rng.integers(-1, 7, 300)
+    wanted = [[sum(int(u) for u, t in zip(row, tags, strict=True) if t == tag) for tag in range(9)] for row in units]
+    assert sum_by_tag(units, tags, 9).tolist() == wanted
+    huge = np.full(5000, 2**51)
+    assert sum_by_tag(huge, np.zeros(5000, dtype=int), 1) > 0
+    assert sum_by_tag(huge, None, 1) > 0
+
+
+def test_absurd_labels_are_refused_before_memory_is_taken() -> None:
+    with dp.simulate(1) as channel, pytest.raises(dp.DpauditError, match="groups"):
+        channel.reports("r", np.zeros(1), dp.Laplace(scale=1), sensitivity=1, cohort=range(1), tags=[10**9])

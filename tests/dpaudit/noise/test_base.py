@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import dpaudit as dp
 from dpaudit.claims import InvalidValue
 from dpaudit.noise import GRID, from_units, to_units
 from dpaudit.noise.base import LARGEST, as_counts, as_units
@@ -83,3 +84,34 @@ def test_units_are_whole_numbers_clipped_where_noise_could_overflow() -> None:
 def test_negative_counts_are_refused() -> None:
     with pytest.raises(InvalidValue, match="counts"):
         as_counts([1, -1], (2,))
+
+
+MORE_GRIDS = [GRID, Fraction(1), Fraction(8), Fraction(1, 10), Fraction(3), Fraction(2**70), Fraction(1, 2**190)]
+
+
+@pytest.mark.parametrize("grid", MORE_GRIDS)
+def test_units_agree_with_exact_arithmetic_for_every_type(grid: Fraction) -> None:
+    rng = np.random.default_rng(20)
+    wide = rng.normal(size=200) * 10.0 ** rng.uniform(-8, 18, 200)
+    halves = rng.integers(-8, 8, 30) * float(grid) / 2
+    extremes = np.array([-(2**63), 2**63 - 1, 2**62, 0, 1])
+    large = rng.integers(0, 2**63, 50).astype(np.uint64) * np.uint64(2)
+    for numbers in (wide, halves, extremes, large, rng.integers(-50, 50, 50), rng.random(9) < 0.5, wide.astype(np.float32)):
+        wanted = [math.floor(Fraction(number.item()) / grid + Fraction(1, 2)) for number in numbers]
+        assert to_units(numbers, grid).tolist() == [min(max(units, -LARGEST), LARGEST) for units in wanted]
+
+
+def test_extended_precision_is_not_rounded_twice() -> None:
+    """Just below a half: rounding to float64 first would make it a half, and the unit one too many."""
+    below = np.longdouble(1) / 2 - np.longdouble(2) ** -62
+    if np.finfo(np.longdouble).nmant <= 52:
+        pytest.skip("no extended precision on this platform")
+    assert float(below) == 0.5
+    assert to_units(below, Fraction(1)) == 0
+
+
+@pytest.mark.parametrize("grid", ["1e-320", "1e300", 0, -1])
+def test_a_grid_that_floats_cannot_hold_is_refused(grid: object) -> None:
+    for noise in (dp.Laplace, dp.Gaussian):
+        with pytest.raises(dp.DpauditError):
+            noise(1, grid=grid)  # type: ignore[arg-type]
