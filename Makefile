@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test check format bench soak wheel-test readme lock clean
+.PHONY: demo figures test check format bench soak wheel-test readme lock clean
 
 $(VENV)/.core: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || python3 -m venv $(VENV)
@@ -13,11 +13,15 @@ $(VENV)/.core: pyproject.toml constraints.txt
 
 $(VENV)/.full: $(VENV)/.core
 	$(INSTALL) torch==2.13.0
-	$(INSTALL) --editable ".[peers,reports,test,dev]"
+	$(INSTALL) --editable ".[peers,reports,scheduler,test,dev]"
 	touch $@
 
 demo: $(VENV)/.core
 	$(BIN)/dpaudit demo
+
+# The paper's figures, printed and corrected, as CSV, SVG and PNG.
+figures: $(VENV)/.full
+	$(BIN)/python -m proofs_checks.figures --output figures
 
 test: $(VENV)/.full wheel-test
 	$(BIN)/python -m pytest -n 2 --dist loadfile
@@ -55,7 +59,7 @@ readme: $(VENV)/.full
 lock:
 	rm -rf $(VENV)-lock && python3 -m venv $(VENV)-lock
 	$(VENV)-lock/bin/python -m pip install --quiet torch==2.13.0
-	$(VENV)-lock/bin/python -m pip install --quiet --editable ".[peers,reports,test,dev]"
+	$(VENV)-lock/bin/python -m pip install --quiet --editable ".[peers,reports,scheduler,test,dev]"
 	$(VENV)-lock/bin/python -m pip freeze --exclude-editable | sed 's/+cpu$$//' | grep -v '^#\|@ file' > constraints.txt
 	rm -rf $(VENV)-lock
 

@@ -43,6 +43,7 @@ class Local:
             dp.Laplace(scale),
             sensitivity=self.sensitivity,
             cohort=pulls.cohort(),
+            sums_only=True,
         )
 
     def server(self, reports: dp.Reports) -> np.ndarray:

@@ -17,7 +17,7 @@ import dpaudit as dp
 from algorithms.confidence import Calibration
 from algorithms.elimination import Design, Play
 from algorithms.online_batch import Batch
-from algorithms.online_client import Report, Ticket, as_reward, client_report
+from algorithms.online_client import Client, Report, Ticket, as_reward, client_report
 from algorithms.online_course import Course
 from algorithms.online_errors import BatchOutstanding, HorizonReached, UnknownTicket, UnreadableState
 from algorithms.online_state import Boundary, read_state, write_state
@@ -27,6 +27,7 @@ from dpaudit.claims import DpauditError, InvalidValue, Leak, Number, exact, show
 
 __all__ = [
     "BatchOutstanding",
+    "Client",
     "HorizonReached",
     "OnlineBandit",
     "Report",
@@ -42,7 +43,7 @@ class OnlineBandit:
 
     ``missing`` stands in for rewards that never come (the middle of the range by default): batch size and noise
     stay as they are. ``state``: a file for the public state, written at every batch boundary. In the local model
-    clients call ``client_report`` and ``update`` takes that report; in the shuffled one this object plays the
+    clients call ``Client.report`` and ``update`` takes that report; in the shuffled one this object plays the
     trusted shuffler, and tickets are for the clients alone. When a batch is closed is public: that must not
     depend on rewards.
     """

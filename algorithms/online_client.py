@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from numbers import Real
@@ -48,26 +50,67 @@ class Report:
     value: float
 
 
-def client_report(ticket: Ticket, reward: float, *, budget: Number | None = None, channel: dp.Channel | None = None) -> Report:
-    """Client side of the local model: clip the reward, add noise here, hand out the sum.
+class Client:
+    """The client side of the local model: one report per ticket, for good.
 
-    ``budget`` is the client's own limit on ε, by default what the ticket states; a server that asks for less
-    noise than that gets BudgetExceeded and nothing else. ``channel``: a simulated door, for tests.
+    Asked again for a ticket, whatever the reward or the terms are now, it sends the report that it sent first: a server that
+    could make it draw again would average the noise away. ``ledger``: the client's own, in which its reports outlive a restart
+    (without one, they live as long as this object). ``budget``: its limit on ε for the reward of one round, by default what the
+    first ticket states; a server that asks for less noise, or twice for one round, gets BudgetExceeded and nothing else.
     """
-    terms = ticket.terms
-    if terms is None:
-        raise InvalidValue("ticket", "one that asks for no report", "a ticket of a batch of the local model")
-    sealed = dp.seal([as_reward(reward)], terms.low, terms.high, first=ticket.round)
 
-    def release(door: dp.Channel) -> Report:
-        noise = dp.Laplace(terms.scale)
-        noisy = door.release(f"batch {ticket.batch}", sealed[0], noise, sensitivity=terms.sensitivity)
-        return Report(ticket.id, float(noisy))
+    def __init__(self, *, budget: Number | None = None, ledger: dp.Ledger | None = None) -> None:
+        self._budget = budget
+        self._ledger = dp.MemoryLedger(kind="deployment") if ledger is None else ledger
+        self._lock, self._sent = threading.Lock(), _Sent()
 
+    def report(self, ticket: Ticket, reward: float) -> Report:
+        """Clip the reward, add noise here, hand out the sum. Raises InvalidValue for a ticket that asks for no report."""
+        with self._lock:
+            return self._sent.first(ticket, lambda: self._draw(ticket, reward))
+
+    def _draw(self, ticket: Ticket, reward: float) -> float:
+        stated = _terms(ticket).epsilon if self._ledger.budget is None else None
+        with dp.live(self._ledger, budget=stated if self._budget is None else self._budget) as door:
+            return _randomised(ticket, reward, door)
+
+
+def client_report(ticket: Ticket, reward: float, *, budget: Number | None = None, channel: dp.Channel | None = None) -> Report:
+    """``Client.report`` for a client who is asked once: each ticket is a client of its own, and this process remembers its
+    report. ``channel``: a simulated door that draws and remembers instead, for tests.
+    """
     if channel is not None:
-        return release(channel)
-    with dp.live(dp.MemoryLedger(kind="deployment"), budget=budget or terms.epsilon) as door:
-        return release(door)
+        return Report(ticket.id, _randomised(ticket, reward, channel))
+    with _here:
+        return _sent_here.first(ticket, lambda: Client(budget=budget)._draw(ticket, reward))
+
+
+class _Sent:
+    """What was sent for each ticket. Never forgotten: whoever could make it forget could make it draw again."""
+
+    def __init__(self) -> None:
+        self._values: dict[str, float] = {}
+
+    def first(self, ticket: Ticket, draw: Callable[[], float]) -> Report:
+        if ticket.id not in self._values:
+            self._values[ticket.id] = draw()
+        return Report(ticket.id, self._values[ticket.id])
+
+
+_here, _sent_here = threading.Lock(), _Sent()
+
+
+def _terms(ticket: Ticket) -> Terms:
+    if ticket.terms is None:
+        raise InvalidValue("ticket", "one that asks for no report", "a ticket of a batch of the local model")
+    return ticket.terms
+
+
+def _randomised(ticket: Ticket, reward: float, door: dp.Channel) -> float:
+    terms = _terms(ticket)
+    sealed = dp.seal([as_reward(reward)], terms.low, terms.high, first=ticket.round)
+    noise, key = dp.Laplace(terms.scale), f"ticket {ticket.id}"
+    return float(door.release(f"batch {ticket.batch}", sealed[0], noise, sensitivity=terms.sensitivity, key=key))
 
 
 def as_reward(reward: Any) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -108,7 +109,8 @@ class Course:
         """A report of the declared default with the noise of any other, drawn by the server for an absent client."""
 
         def report(slot: int) -> Report:
-            ticket = Ticket("", layout.start + slot, 0, (), layout.number, self.terms())
+            played = layout.start + slot
+            ticket = Ticket(f"{played}-{secrets.token_hex(16)}", played, 0, (), layout.number, self.terms())
             return client_report(ticket, self.missing, channel=self.channel)
 
         return report

@@ -53,7 +53,7 @@ def _setting(horizon: Any, actions: Any, calibration: str, low: Number, high: Nu
         raise InvalidValue("calibration", calibration, "one of " + ", ".join(CALIBRATIONS))
     points, notice = action_array(actions, rounds)
     more.setdefault("stop_when_decided", calibration == "tight")
-    return Setting(points, rounds, calibration, float(low), float(high), **more), notice
+    return Setting(points, rounds, calibration, float(dp.exact(low)), float(dp.exact(high)), **more), notice
 
 
 def _subject(name: str, setting: Setting, step: PrivacyStep, claim: dp.Claim, notice: str) -> dp.Subject:

@@ -13,25 +13,30 @@ import dpaudit as dp
 from algorithms.clients import BatchRecords
 from algorithms.confidence import Calibration, Model
 from algorithms.pulls import Pulls
+from dpaudit.noise import GRID
+
+_SLACK = Fraction(1, 10**5)  # of ε: how much the search for ε0 leaves to rounding
 
 
 @lru_cache(maxsize=65536)
-def epsilon0(epsilon: Fraction, n: int, delta: Fraction, calibration: Calibration) -> Fraction:
+def epsilon0(epsilon: Fraction, n: int, delta: Fraction, calibration: Calibration, spread: Fraction = Fraction(2)) -> Fraction:
     """ε0 of a batch of n reports: f⁻¹ as printed, whatever its domain; f⁻¹ inside its domain as corrected; tight, the
-    exact clone bound. An ε-LDP report is ε-DP, so ε0 = ε always holds."""
+    exact privacy blanket of Laplace reports. An ε-LDP report is ε-DP, so ε0 = ε always holds."""
     if calibration == "printed":
         return dp.invert(epsilon, n, delta, method="closed", digits=20).lower
     if calibration == "corrected":
         return dp.epsilon0_rule(epsilon, n, delta, method="closed")
-    return _cloned(epsilon, n, delta)
+    return _blanket(epsilon, n, delta, int(spread / GRID))
 
 
-def _cloned(epsilon: Fraction, n: int, delta: Fraction) -> Fraction:
-    """The largest ε0 of the clone bound, lowered until the certified ε of the batch is at most ε, rounding included."""
-    chosen, cut = dp.epsilon0_rule(epsilon, n, delta, method="clone"), Fraction(1, 2**30)
-    while chosen > epsilon and dp.amplify(chosen, n, delta, method="clone", attack=False).upper > epsilon:
-        chosen = Fraction(int(chosen * (1 - cut) * 2**40), 2**40)
-        cut *= 4
+def _blanket(epsilon: Fraction, n: int, delta: Fraction, steps: int) -> Fraction:
+    """The largest ε0 of the blanket, lowered until the certified ε of the batch is at most ε, rounding included.
+
+    It rests on rewards in one interval of ``steps`` grid steps, and on reports that do not depend on each other.
+    """
+    chosen, cut = dp.epsilon0_rule(epsilon * (1 - _SLACK), n, delta, method="laplace", steps=steps), _SLACK
+    while chosen > epsilon and dp.amplify(chosen, n, delta, method="laplace", steps=steps, attack=False).upper > epsilon:
+        chosen, cut = Fraction(int(chosen * (1 - cut) * 2**40), 2**40), 4 * cut
     return max(epsilon, chosen)
 
 
@@ -83,7 +88,7 @@ class Shuffled:
 
     def terms(self, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray, list[Any]]:
         sizes, batch = np.unique(counts.sum(axis=1), return_inverse=True)
-        chosen = [epsilon0(self.epsilon, int(n), self.delta, self.calibration) for n in sizes]
+        chosen = [epsilon0(self.epsilon, int(n), self.delta, self.calibration, self.spread) for n in sizes]
         scales = [self.sensitivity / e for e in chosen]
         floats = np.array([float(s) for s in scales]), np.array([float(e) for e in chosen])
         return floats[0][batch], floats[1][batch], [scales[b] for b in batch]

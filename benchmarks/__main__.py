@@ -5,13 +5,27 @@ from __future__ import annotations
 import argparse
 
 from benchmarks.audits import audits
+from benchmarks.compositions import compositions
 from benchmarks.designs import designs
 from benchmarks.draws import draws
 from benchmarks.figures import HEADER
+from benchmarks.ledgers import ledgers
 from benchmarks.regrets import regrets
+from benchmarks.sealing import sealing
+from benchmarks.shuffles import shuffles
 from benchmarks.throughput import throughput
 
-PARTS = {"throughput": throughput, "draws": draws, "designs": designs, "regrets": regrets, "audits": audits}
+PARTS = {
+    "throughput": throughput,
+    "draws": draws,
+    "ledgers": ledgers,
+    "designs": designs,
+    "regrets": regrets,
+    "audits": audits,
+    "sealing": sealing,
+    "compositions": compositions,
+    "shuffles": shuffles,
+}
 
 
 def main() -> None:

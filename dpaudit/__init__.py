@@ -17,7 +17,8 @@ _WHERE = {
     "channel": ("Channel", "Transcript", "live", "replay", "simulate"),
     "neighbours": ("Neighbours", "add_remove", "replace_one"),
     "subject": ("Subject", "subject"),
-    "accountants": ("account", "amplify", "epsilon0_rule", "invert"),
+    "accountants": ("Part", "account", "amplify", "calibrate", "calibrate_shuffled", "compose", "composed_delta",
+                    "epsilon0_rule", "invert", "odometer"),
     "verdict": ("assert_private", "audit"),
 }  # fmt: skip
 _MODULE = {name: module for module, names in _WHERE.items() for name in names}
@@ -36,6 +37,7 @@ __all__ = [
     "Ledger",
     "MemoryLedger",
     "Neighbours",
+    "Part",
     "RandomizedResponse",
     "Release",
     "Reports",
@@ -49,11 +51,16 @@ __all__ = [
     "amplify",
     "assert_private",
     "audit",
+    "calibrate",
+    "calibrate_shuffled",
+    "compose",
+    "composed_delta",
     "epsilon0_rule",
     "exact",
     "from_units",
     "invert",
     "live",
+    "odometer",
     "open_ledger",
     "replace_one",
     "replay",
@@ -68,7 +75,18 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from dpaudit.accountants import account, amplify, epsilon0_rule, invert
+    from dpaudit.accountants import (
+        Part,
+        account,
+        amplify,
+        calibrate,
+        calibrate_shuffled,
+        compose,
+        composed_delta,
+        epsilon0_rule,
+        invert,
+        odometer,
+    )
     from dpaudit.channel import Channel, Transcript, live, replay, simulate
     from dpaudit.claims import (
         Bound,

@@ -25,10 +25,13 @@ from dpaudit.claims import (
     Leak,
     SensitivityError,
     exact,
+    exact_delta,
     positive,
 )
-from dpaudit.doors import Event, Live, PathChanged, Pinned, Simulated, Transcript
-from dpaudit.ledger import Budget, Cohort, Ledger, MemoryLedger, Release
+from dpaudit.doors import Event, Live, PathChanged, Pinned, Rest, Simulated, Transcript
+from dpaudit.kept import Kept, written
+from dpaudit.ledger import Budget, Cohort, Ledger, MemoryLedger, PureSums, Release
+from dpaudit.ledger.slot import check_key
 from dpaudit.noise import GRID, Noise, SecureSource, from_units, to_units
 from dpaudit.reports import Records, Reports, as_records, hidden_among, multiset
 from dpaudit.traced import Sealed, Untraced, caller, dependence, one_record_each, unseal
@@ -51,7 +54,10 @@ class Channel:
         proven: bool = False,
     ) -> None:
         self._door, self._ledger, self._budget, self._observe = door, ledger, budget, observe
+        if ledger is not None:
+            ledger.require(door.kind)
         self._proven = proven
+        self._kept = Kept()
         self._index: np.ndarray | None = None
         self._events: list[Event] = []
         self._findings: list[Finding] = []
@@ -145,13 +151,27 @@ class Channel:
         generator = self._door.generator if isinstance(self._door, Simulated) else np.random.default_rng()
         return generator.permutation(n)
 
-    def release(self, name: str, value: Any, noise: Noise, *, sensitivity: Any, cohort: Any = None, to: str = "server") -> Any:
+    def release(
+        self,
+        name: str,
+        value: Any,
+        noise: Noise,
+        *,
+        sensitivity: Any,
+        cohort: Any = None,
+        to: str = "server",
+        key: str | None = None,
+        delta: Any = None,
+    ) -> Any:
         """Add noise, charge the budget, write the ledger; the noisy value, in the shape of ``value``.
 
+        ``key``: a release that was stored under this key is handed back, at no cost and without a draw, whatever the value is
+        now; one that was charged and never stored is charged again. ``delta``: this release's share of the budget's δ, where it
+        needs one (Gaussian noise); all of it by default, so that the record can have no second one.
         Raises ``BudgetExceeded`` before noise is drawn, and ``SensitivityError`` (DPA003) at a live door when the declared
         sensitivity is smaller than the one derived from sealed data.
         """
-        self._check_call(name, noise, to)
+        self._check_call(name, noise, to, key)
         if to == "shuffled":
             raise InvalidValue("to", to, "another observer: only channel.reports(…) passes a shuffler")
         declared = _declared(sensitivity, self.trials)
@@ -169,13 +189,16 @@ class Channel:
         record = None
         if steps is not None and self.trials is None:  # a record is about one run
             coordinates = units.size if self.trials is None else units.size // max(self.trials, 1)
-            epsilon, delta = self._cost(noise, steps, coordinates)
+            epsilon, spent = self._cost(noise, steps, coordinates, share=delta)
             record = Release(
                 name=name, mechanism=noise.name, parameters=noise.parameters(), sensitivity=declared, derived=derived,
-                epsilon=epsilon, delta=delta, cohort=who, to=to, extra={"steps": str(steps), "coordinates": str(coordinates)},
+                epsilon=epsilon, delta=spent, cohort=who, to=to, extra={"steps": str(steps), "coordinates": str(coordinates)},
             )  # fmt: skip
-        output = self._pass(record, lambda: self._door.noise(noise, units))
-        self._remember(Event(name, noise, units, output, declared, who, to, "release", self._index, derived, record=record))
+        output, fresh = self._pass(
+            record, lambda: self._door.noise(noise, units, self._index), key, (name, "release", units.shape)
+        )
+        if fresh:
+            self._remember(Event(name, noise, units, output, declared, who, to, "release", self._index, derived, record=record))
         result = from_units(output, noise.grid)
         return self._observe(result) if self._observe else (result[()] if np.ndim(result) == 0 else result)
 
@@ -189,12 +212,18 @@ class Channel:
         cohort: Any = None,
         to: str = "server",
         tags: Any = None,
+        key: str | None = None,
+        delta: Any = None,
+        sums_only: bool = False,
     ) -> Reports:
         """One report per client. ``tags``: public labels that travel with the reports, such as the action played.
 
         ``to="shuffled"``: the batch is one release, the sorted multiset. Sums are ``.sum(groups)``, reports ``.values``.
+        ``key`` and ``delta`` as for ``release``; a shuffled batch needs a share of δ to be charged less than its reports. Under
+        a key every report is drawn. ``sums_only``: nothing but sums by tag is handed out, so that whoever sees what is done with
+        them sees the noise of all the reports in a sum.
         """
-        self._check_call(name, noise, to)
+        self._check_call(name, noise, to, key)
         records = as_records(values, tags, self.trials)
         declared = _declared(sensitivity, self.trials)
         sealed = records.sealed()
@@ -208,11 +237,12 @@ class Channel:
         if steps is not None and self.trials is None:  # a record is about one run
             shuffled = to == "shuffled"
             crowd = hidden_among(records)
-            epsilon, delta = self._cost(noise, steps, 1, crowd if shuffled else None)
+            epsilon, spent = self._cost(noise, steps, 1, crowd if shuffled else None, share=delta)
+            extra = {"steps": str(steps), "coordinates": "1", "crowd": str(crowd), **({"read": "sums"} if sums_only else {})}
             record = Release(
                 name=name, mechanism=noise.name, parameters=noise.parameters(), sensitivity=declared, derived=derived,
-                epsilon=epsilon, delta=delta, cohort=who, to=to, kind="shuffled" if shuffled else "reports", n=records.n,
-                tags=_tag_counts(records), extra={"steps": str(steps), "coordinates": "1", "crowd": str(crowd)},
+                epsilon=epsilon, delta=spent, cohort=who, to=to, kind="shuffled" if shuffled else "reports", n=records.n,
+                tags=_tag_counts(records), extra=extra,
             )  # fmt: skip
 
         def draw(kind: str) -> np.ndarray:
@@ -221,7 +251,10 @@ class Channel:
                 output = self._door.sums(noise, query, counts)
             else:
                 query, counts = records.units(noise.grid), None
-                output = self._pass(record, lambda: self._shuffle(self._door.noise(noise, query), to, records))
+                what = (name, to, query.shape, *_tag_counts(records).items())
+                output, fresh = self._pass(record, lambda: self._shuffled(noise, query, to, records), key, what)
+                if not fresh:
+                    return output
             self._remember(
                 Event(
                     name,
@@ -241,11 +274,13 @@ class Channel:
             )
             return output
 
-        return Reports(draw, records, noise.grid, shuffled=to == "shuffled", every=self.every_report)
+        every = self.every_report or key is not None
+        return Reports(draw, records, noise.grid, shuffled=to == "shuffled", every=every, sums_only=sums_only)
 
     # --- what a release costs, and what is written ---
 
-    def _check_call(self, name: str, noise: Noise, to: str) -> None:
+    def _check_call(self, name: str, noise: Noise, to: str, key: str | None) -> None:
+        check_key(key)
         if not isinstance(name, str) or not name:
             raise InvalidValue("name", type(name).__name__, "a text that names the release")  # it may be the value, by mistake
         if not hasattr(noise, "log_ratio") or isinstance(noise, type):
@@ -265,7 +300,7 @@ class Channel:
         if self.trials is not None and value.ndim and not isinstance(found, Untraced):
             found = Untraced("a sealed array over many trials", caller())  # its first axis is no coordinate
         if isinstance(found, Untraced):
-            message = f"release {name!r}: the trace was lost in {found.operation}; sensitivity is not proven"
+            message = f"release {name!r} lost its trace in {found.operation}"
             self._untraced.append(Finding("untraced", message, found.where))
             self._refuse_unproven(name, f"its trace was lost in {found.operation} at {found.where}")
             return None, None, None
@@ -282,35 +317,33 @@ class Channel:
             raise DpauditError(f"release {name!r} is refused: {reason}, and this door takes proven releases only")
 
     def _cost(
-        self, noise: Noise, steps: int | None, coordinates: int, shuffled: int | None = None
+        self, noise: Noise, steps: int | None, coordinates: int, shuffled: int | None = None, *, share: Any = None
     ) -> tuple[Fraction | None, Fraction]:
         """(ε, δ) for each record of the cohort; parameters that differ between trials are left to the auditor."""
         if steps is None:
             return None, Fraction(0)
-        return cost(
-            noise,
-            steps,
-            self._budget.delta if self._budget else Fraction(0),
-            coordinates=coordinates,
-            shuffled=shuffled,
-        )
+        adds_epsilon = self._ledger is None or self._ledger.filter_name == PureSums.name  # others read the facts
+        delta = self._budget.delta if self._budget and adds_epsilon else Fraction(0)
+        if share is not None:
+            delta = exact_delta(share)
+        return cost(noise, steps, delta, coordinates=coordinates, shuffled=shuffled)
 
-    def _shuffle(self, output: np.ndarray, to: str, records: Records) -> np.ndarray:
-        """Forget who sent what, before anything is stored. A pinned output is the multiset already."""
+    def _shuffled(self, noise: Noise, query: np.ndarray, to: str, records: Records) -> np.ndarray:
+        """Reports; it is forgotten who sent what before anything is stored. A pinned output is the multiset already."""
+        output = self._door.noise(noise, query, self._index)
         if to != "shuffled" or isinstance(self._door, Pinned):
             return output
         return multiset(output, records.tags)
 
-    def _pass(self, record: Release | None, draw: Callable[[], np.ndarray]) -> np.ndarray:
-        """Charge → draw → store → commit → return."""
+    def _pass(
+        self, record: Release | None, draw: Callable[[], np.ndarray], key: str | None, what: tuple[Any, ...]
+    ) -> tuple[np.ndarray, bool]:
+        """What leaves, and whether it was drawn now rather than earlier under this key."""
         if self._ledger is None:
-            return draw()
+            return self._kept.passed(draw, key, what, self._index)
         if record is None or self.trials is not None:
             raise DpauditError("a ledger records one run; open the door without trials")
-        with self._ledger.charge(record.charge()) as slot:
-            output = draw()
-            slot.store(record.with_values(output))
-        return output
+        return written(self._ledger, record, draw, key)
 
     def _remember(self, event: Event) -> None:
         if not self._live:
@@ -358,21 +391,27 @@ def is_live(channel: Channel) -> bool:
 
 
 @contextmanager
-def live(ledger: Ledger, budget: Any = None, *, strict: bool = True, proven: bool = False) -> Iterator[Channel]:
+def live(
+    ledger: Ledger, budget: Any = None, *, filter: str | None = None, strict: bool = True, proven: bool = False
+) -> Iterator[Channel]:
     """The door of a deployment: exact noise, cryptographic generator, ledger first. ``budget``: a Claim, (ε, δ) or ε.
 
+    ``filter``: what keeps the budget. "pure-sums" (default) adds up ε and δ; "zcdp" adds up ρ, for Gaussian noise and for many
+    small releases. Both hold when each release's noise is chosen after looking at the ones before it.
     ``proven=True``: takes only releases of sealed data whose trace is whole, so that the budget bounds every path.
     ``strict=False``: a declared sensitivity below the proven one is charged at the proven one instead of refused.
     """
     limit = None if budget is None else Budget.of(budget)
-    if ledger.kind != "deployment":
-        raise DpauditError("a live door writes a deployment ledger; this one is stamped simulated")
+    ledger.require("deployment")
     if limit is not None:
-        ledger.limit(limit)
+        ledger.limit(limit, filter)
+    elif filter is not None:
+        raise InvalidValue("filter", filter, "given together with a budget")
     yield Channel(
         Live(SecureSource(), secrets.randbits(63), strict=strict),
         ledger=ledger,
         budget=limit or ledger.budget,
+        proven=proven,
     )
 
 
@@ -382,28 +421,32 @@ def simulate(
     trials: int | None = None,
     *,
     budget: Any = None,
+    filter: str | None = None,
     ledger: Ledger | None = None,
     every_report: bool | None = None,
     observe: Callable[[Any], Any] | None = None,
-    first: np.ndarray | None = None,
-    wild: bool = False,
+    pinned: Sequence[np.ndarray | None] = (),
+    rest: Rest = "drawn",
     proven: bool = False,
 ) -> Iterator[Channel]:
-    """A seeded door of the same law, for one run or many trials at once. Never writes a deployment ledger."""
+    """A seeded door of the same law, for one run or many trials at once. Never writes a deployment ledger.
+
+    For auditors: ``pinned`` chooses the outputs of the first releases, ``rest`` how the others come about.
+    """
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
         raise InvalidValue("seed", seed, "a whole number of at least 0")
     if trials is not None and (isinstance(trials, bool) or not isinstance(trials, int | np.integer) or trials < 1):
         raise InvalidValue("trials", trials, "None or a whole number of at least 1")
-    if ledger is not None and ledger.kind == "deployment":
-        raise DpauditError("a simulated door cannot write a deployment ledger; open one with kind='simulated'")
+    if ledger is not None:
+        ledger.require("simulated")
     limit = None if budget is None else Budget.of(budget)
     if ledger is None and limit is not None:
         ledger = MemoryLedger(kind="simulated")
     if ledger is not None and limit is not None:
-        ledger.limit(limit)
+        ledger.limit(limit, filter)
     every = bool(every_report) or ledger is not None  # sums drawn by their own law would pass the ledger by
     limit = ledger.budget if ledger is not None else None
-    yield Channel(Simulated(int(seed), trials, every, first, wild), ledger=ledger, budget=limit, observe=observe, proven=proven)
+    yield Channel(Simulated(int(seed), trials, every, pinned, rest), ledger=ledger, budget=limit, observe=observe, proven=proven)
 
 
 @contextmanager

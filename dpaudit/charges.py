@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
-import mpmath
-
 from dpaudit.claims import InvalidValue
+from dpaudit.ledger.zcdp_sums import zcdp_delta, zcdp_epsilon
 from dpaudit.noise import Noise
+
+__all__ = ["Amplifier", "cost", "epsilon_at", "gaussian_epsilon", "rho", "use_amplifier", "zcdp_delta"]
 
 LARGEST_EPSILON = 10**6
 
@@ -49,13 +50,9 @@ def cost(
 
 def gaussian_epsilon(noise: Noise, steps: int, delta: Fraction, coordinates: int = 1) -> Fraction:
     """The least ε (to 1e-9) at which the certified δ(ε) is at most δ. Raises InvalidValue as ``epsilon_at`` does."""
-
-    def holds(epsilon: Fraction) -> bool:
-        if coordinates <= 1:
-            return noise.delta(epsilon, steps) <= delta
-        return zcdp_delta(rho(noise, steps), epsilon) <= delta
-
-    return epsilon_at(delta, holds)
+    if coordinates > 1:
+        return zcdp_epsilon(rho(noise, steps), delta)
+    return epsilon_at(delta, lambda epsilon: noise.delta(epsilon, steps) <= delta)
 
 
 def epsilon_at(delta: Fraction, holds: Callable[[Fraction], bool]) -> Fraction:
@@ -80,23 +77,3 @@ def rho(noise: Noise, steps: int) -> Fraction:
     """Discrete Gaussian noise is Δ²/(2σ²)-zCDP in any number of coordinates (Canonne, Kamath, Steinke 2020, Thm 14)."""
     sigma = Fraction(noise.parameters()["sigma"])
     return (steps * noise.grid) ** 2 / (2 * sigma**2)
-
-
-def zcdp_delta(rho_: Fraction, epsilon: Fraction) -> Fraction:
-    """δ(ε) of ρ-zCDP, rounded up: min over α of e^{(α−1)(αρ−ε)}/(α−1)·(1−1/α)^α (Canonne et al. 2020, Cor. 13)."""
-    context = mpmath.mp.clone() if hasattr(mpmath.mp, "clone") else mpmath.mp
-    context.dps = 30
-    r, e = (
-        context.mpf(rho_.numerator) / rho_.denominator,
-        context.mpf(epsilon.numerator) / epsilon.denominator,
-    )
-    if r == 0:
-        return Fraction(0)
-    best = context.mpf(1)
-    centre = max((e + r) / (2 * r), context.mpf("1.0001"))
-    orders = [1 + (centre - 1) * context.mpf(k) / 20 for k in range(2, 61)]
-    for alpha in [*orders, *(1 + context.mpf(2) ** (k / 2) for k in range(-8, 10))]:  # any α > 1 gives a valid bound
-        value = context.exp((alpha - 1) * (alpha * r - e) + alpha * context.log1p(-1 / alpha)) / (alpha - 1)
-        best = min(best, value)
-    scaled = int(context.ceil(best * context.mpf(10) ** 25 * (1 + context.mpf(10) ** -15)))
-    return Fraction(scaled, 10**25)

@@ -267,6 +267,7 @@ class Bound:
     worst_client: Mapping[str, Any] = field(default_factory=dict)
     lines: Sequence[Line] = ()
     findings: Sequence[Finding] = ()
+    notes: Sequence[str] = ()  # what was not used, and why
 
 
 @dataclass(frozen=True)

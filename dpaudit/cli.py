@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -11,12 +12,19 @@ from typing import NoReturn
 
 from dpaudit import __version__
 from dpaudit.claims import OBSERVERS, DpauditError
-from dpaudit.commands import UNUSABLE, VIOLATED, Answer, fail
+from dpaudit.commands import UNUSABLE, VIOLATED, Answer, fail, write_file
 from dpaudit.commands.accounting import account_command, amplify_command, invert_command
 from dpaudit.commands.auditing import audit_command
+from dpaudit.commands.calibrating import calibrate_command
+from dpaudit.commands.claiming import claims_command
+from dpaudit.commands.comparing import compare_command
 from dpaudit.commands.explaining import explain_command
 from dpaudit.commands.ledgers import checkpoint_command, export_command, keygen_command, verify_command
+from dpaudit.commands.options import add_algorithm_options, add_calibrate_options, add_compare_options, add_peers_options
+from dpaudit.commands.peering import peers_command
 from dpaudit.commands.running import demo_command, run_command
+
+PAGES = ("html", "markdown")
 
 
 class Parser(argparse.ArgumentParser):
@@ -28,9 +36,12 @@ class Parser(argparse.ArgumentParser):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit code."""
+    for stream in (sys.stdout, sys.stderr):  # a terminal or a name that cannot be encoded is no reason to fail
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
         options = build_parser().parse_args(arguments)
-        _check_output(options.output)
+        _check_output(options)
         answer: Answer = options.command(options)
         code, text = answer
         _write(text, options.output)
@@ -52,10 +63,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return code
 
 
-def _check_output(output: str | None) -> None:
-    """Refuse before the work is done what could not be written after it."""
-    if output is not None and (Path(output).is_dir() or not Path(output).absolute().parent.is_dir()):
-        raise DpauditError(f"--output {output}: not a file in an existing folder")
+def _check_output(options: argparse.Namespace) -> None:
+    """Refuse before the work is done what could not be written after it, or would overwrite what is read."""
+    for option in ("output", "witness"):
+        if getattr(options, option, None) is None:
+            continue
+        file = Path(getattr(options, option))
+        if file.is_dir() or not file.absolute().parent.is_dir():
+            raise DpauditError(f"--{option} {file}: not a file in an existing folder")
+        for name, value in vars(options).items():
+            for part in value if isinstance(value, list) else [value]:
+                if name != option and isinstance(part, str) and _same_file(file, part):
+                    raise DpauditError(f"--{option} {file} would overwrite {part}, which this command uses; name another file")
+
+
+def _same_file(output: Path, name: str) -> bool:
+    """Is ``name`` this file? A target may be file.py:name."""
+    for text in (name, name.rpartition(":")[0]):
+        try:
+            if (text and Path(text).resolve() == output.resolve()) or (Path(text).exists() and Path(text).samefile(output)):
+                return True
+        except (OSError, ValueError):  # not a path, or nothing there yet
+            continue
+    return False
 
 
 def _write(text: str, output: str | None) -> None:
@@ -64,10 +94,7 @@ def _write(text: str, output: str | None) -> None:
     if output is None:
         print(text)
         return
-    place = Path(output)
-    partial = place.with_name(place.name + ".partial")
-    partial.write_text(text + "\n", encoding="utf-8")
-    partial.replace(place)
+    write_file(text, output)
 
 
 def build_parser() -> Parser:
@@ -75,9 +102,10 @@ def build_parser() -> Parser:
     parser.add_argument("--version", action="version", version=f"dpaudit {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=Parser)
 
-    def add(name: str, run: Callable[[argparse.Namespace], Answer], text: str) -> Parser:
+    def add(name: str, run: Callable[[argparse.Namespace], Answer], text: str, *more: str) -> Parser:
         command = commands.add_parser(name, help=text, description=text)
-        command.add_argument("--format", choices=("text", "json"), default="text", help="text (default) or json")
+        formats = ("text", "json", *more)
+        command.add_argument("--format", choices=formats, default="text", help=f"one of {', '.join(formats)} (default text)")
         command.add_argument("--output", metavar="FILE", help="write there instead of to the terminal")
         command.add_argument("--version", action="version", version=f"dpaudit {__version__}")
         command.set_defaults(command=run)
@@ -91,24 +119,38 @@ def build_parser() -> Parser:
     command.add_argument("--seed", help="seed of the whole demo (default 1)")
     command = add("run", run_command, "play a registered algorithm once; without --seed behind the live door")
     command.add_argument("name", metavar="NAME", help="a registered algorithm: central, local, shuffled, …")
-    _add_algorithm(command)
+    add_algorithm_options(command)
     command.add_argument("--ledger", metavar="FILE", help="record every release there")
     command.add_argument("--seed", help="simulate from this seed instead")
     command = add(
         "account",
         account_command,
         "certified upper bound for a ledger or a list of releases, per observer and worst client",
+        *PAGES,
     )
     command.add_argument("ledger", metavar="LEDGER|releases.jsonl")
     command.add_argument("--epsilon", help="budget: exit 1 when it is exceeded")
     command.add_argument("--delta", help="δ to account at (default: the ledger's budget, 0 if all is pure, else 1e-6)")
-    command = add("audit", audit_command, "prove an upper bound, attack for a lower one, give a verdict")
+    command.add_argument(
+        "--fixed",
+        action="store_true",
+        help="every noise scale, sensitivity and cohort was fixed in advance (queries may be adaptive): compose numerically",
+    )
+    command.add_argument("--odometer", action="store_true", help="also the running ε that holds whenever one stops")
+    command = add("audit", audit_command, "prove an upper bound, attack for a lower one, give a verdict", *PAGES)
     command.add_argument("target", metavar="TARGET", help="file.py[:name], module:name, or a registered algorithm")
-    _add_algorithm(command)
+    add_algorithm_options(command)
     command.add_argument("--observer", choices=OBSERVERS, help="who looks (default: the claim's)")
     command.add_argument("--confidence", default=0.95, help="of the shown lower bound (default 0.95); refutation needs 1-1e-6")
     command.add_argument("--samples", help="runs per side of the game (default 100000 with trials, else 10000)")
     command.add_argument("--seed", help="makes the audit repeatable; drawn and printed otherwise")
+    command.add_argument("--sequential", action="store_true", help="stop at the first run that refutes the claim (e-process)")
+    command.add_argument("--workers", metavar="N", help="processes for the runs (default: one for each core)")
+    command.add_argument("--scheduler", metavar="URL", help="run on this dask.distributed scheduler, as tcp://host:8786")
+    command.add_argument("--witness", metavar="FILE", help="when refuted, write the witness there")
+    command.add_argument(
+        "--replay", metavar="WITNESS", help="check this witness (or the JSON of an audit) again, and nothing else"
+    )
     for name, run, needs in (("amplify", amplify_command, "epsilon0"), ("invert", invert_command, "epsilon")):
         what = "ε of n shuffled ε0-LDP reports" if name == "amplify" else "the largest ε0 whose n shuffled reports keep (ε,δ)"
         command = add(name, run, what)
@@ -122,6 +164,23 @@ def build_parser() -> Parser:
         )
         if name == "invert":
             command.add_argument("--digits", default="50", help="digits of the closed form's inverse (default 50)")
+    add_peers_options(
+        add(
+            "peers",
+            peers_command,
+            "Opacus and dp-accounting on the same releases: value, time, agreement, what they cannot express",
+        )
+    )
+    add_calibrate_options(
+        add("calibrate", calibrate_command, "the least noise that keeps (ε,δ), for one release, several, or a shuffled batch")
+    )
+    add_compare_options(add("compare", compare_command, "ledgers side by side, or the calibrations of an algorithm"))
+    command = add("claims", claims_command, "decide a paper's claims: a table of all, or the full story of some", *PAGES)
+    command.add_argument("ids", metavar="ID", nargs="*", help="a claim (thm1.privacy) or a group of them (thm1)")
+    command.add_argument("--quick", action="store_true", help="fewer points: seconds instead of minutes")
+    command.add_argument(
+        "--stored", metavar="FILE", help="read stored evidence (--format json --output FILE) and say what is stale"
+    )
     command = add("explain", explain_command, "what a rule says, why it matters, what to do")
     command.add_argument("rule", metavar="RULE", help="DPA001 … DPA008")
     command = add("keygen", keygen_command, "make an Ed25519 key pair for checkpoints and certificates")
@@ -136,15 +195,6 @@ def build_parser() -> Parser:
     command = add("export", export_command, "write a ledger to --output FILE.jsonl (all entries) or FILE.parquet (its releases)")
     command.add_argument("ledger", metavar="LEDGER")
     return parser
-
-
-def _add_algorithm(command: Parser) -> None:
-    command.add_argument("--epsilon", help="ε of the claim, exact: 1, 0.1, 1/2")
-    command.add_argument("--delta", help="δ of the claim, exact: 0, 1e-6")
-    command.add_argument("--horizon", metavar="T", help="number of rounds")
-    command.add_argument("--actions", metavar="K", help="number of actions (default 10)")
-    command.add_argument("--dim", metavar="d", help="dimension (default 2; 1: the actions +1 and -1)")
-    command.add_argument("--calibration", choices=("printed", "corrected", "tight"), help="noise and widths (default tight)")
 
 
 if __name__ == "__main__":

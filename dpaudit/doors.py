@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -13,6 +13,8 @@ from dpaudit.claims import DpauditError
 from dpaudit.ledger import Cohort, Release
 from dpaudit.noise import Noise, Source
 from dpaudit.reports import Records
+
+Rest = Literal["drawn", "wild", "exact"]
 
 
 @dataclass(frozen=True)
@@ -48,31 +50,55 @@ class Transcript:
 class Simulated:
     """Same law, same grid, seeded; stamped simulated."""
 
+    kind: ClassVar[str] = "simulated"
     seed: int
     trials: int | None
     every_report: bool = False
-    first: np.ndarray | None = None  # outputs to pin for the first release alone; the rest is drawn
-    wild: bool = False  # the rest is noise of every size instead: what does not notice depends on the first alone
+    pinned: Sequence[np.ndarray | None] = ()  # chosen outputs of each trial's first releases; None: not chosen
+    rest: Rest = "drawn"  # the others: drawn by their law, "wild" numbers of every size, or "exact": the query, no noise
     strict: bool = False
     generator: np.random.Generator = field(init=False)
+    passed: np.ndarray = field(init=False)  # releases so far, per trial
 
     def __post_init__(self) -> None:
         self.generator = np.random.default_rng([self.seed, 1])
+        self.passed = np.zeros(self.trials or 1, dtype=np.int64)
 
-    def noise(self, noise: Noise, units: np.ndarray) -> np.ndarray:
-        if self.first is not None:
-            pinned, self.first = self.first, None
-            return np.broadcast_to(pinned.reshape(-1, *[1] * (units.ndim - 1)), units.shape)
-        return self._wild(noise, units) if self.wild else noise.simulate(units, self.generator)
+    def noise(self, noise: Noise, units: np.ndarray, index: np.ndarray | None = None) -> np.ndarray:
+        output = self._rest(noise, units)
+        return output if not self.pinned else self._pin(output, index)
 
     def sums(self, noise: Noise, units: np.ndarray, counts: np.ndarray) -> np.ndarray:
-        return self._wild(noise, units) if self.wild else noise.simulate_sums(units, counts, self.generator)
+        return noise.simulate_sums(units, counts, self.generator) if self.rest == "drawn" else self._rest(noise, units)
 
-    def _wild(self, noise: Noise, units: np.ndarray) -> np.ndarray:
-        if noise.name == "randomized-response":
+    def _rest(self, noise: Noise, units: np.ndarray) -> np.ndarray:
+        if self.rest == "drawn":
+            return noise.simulate(units, self.generator)
+        bits = noise.name == "randomized-response"
+        if self.rest == "exact":
+            return np.clip(units, 0, 1) if bits else units
+        if bits:
             return self.generator.integers(0, 2, units.shape)
         size = 2.0 ** self.generator.uniform(0, 50, units.shape)
         return units + np.where(self.generator.random(units.shape) < 0.5, -size, size).astype(np.int64)
+
+    def _pin(self, output: np.ndarray, index: np.ndarray | None) -> np.ndarray:
+        """Put the chosen outputs in. With trials: one number for each, whatever the release's shape."""
+        if self.trials is None:
+            place = int(self.passed[0])
+            self.passed += 1
+            chosen = self.pinned[place] if place < len(self.pinned) else None
+            if chosen is not None and chosen.size != output.size:
+                raise PathChanged(place)
+            return output if chosen is None else chosen.reshape(output.shape)
+        rows = np.arange(self.trials) if index is None else index
+        places, output = self.passed[rows], output.copy()
+        self.passed[rows] += 1
+        for place, chosen in enumerate(self.pinned):
+            here = np.flatnonzero(places == place)
+            if chosen is not None and len(here):
+                output[here] = chosen[rows[here]].reshape(-1, *[1] * (output.ndim - 1))
+        return output
 
 
 @dataclass
@@ -85,7 +111,12 @@ class Live:
     every_report: bool = True
     strict: bool = True
 
-    def noise(self, noise: Noise, units: np.ndarray) -> np.ndarray:
+    @property
+    def kind(self) -> str:
+        """Of its ledger: what can be foretold is no deployment."""
+        return "simulated" if self.source.simulated else "deployment"
+
+    def noise(self, noise: Noise, units: np.ndarray, index: np.ndarray | None = None) -> np.ndarray:
         return noise.draw(units, self.source)
 
     def sums(self, noise: Noise, units: np.ndarray, counts: np.ndarray) -> np.ndarray:
@@ -100,10 +131,11 @@ class Pinned:
     seed: int
     trials: int | None
     every_report: bool
+    kind: ClassVar[str] = "simulated"
     strict: bool = False
     position: int = 0
 
-    def noise(self, noise: Noise, units: np.ndarray) -> np.ndarray:
+    def noise(self, noise: Noise, units: np.ndarray, index: np.ndarray | None = None) -> np.ndarray:
         if self.position >= len(self.outputs) or self.outputs[self.position].shape != units.shape:
             raise PathChanged(self.position)
         self.position += 1

@@ -10,10 +10,14 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from dpaudit.claims import InvalidValue, Number, exact, float_down, float_up, whole
+from dpaudit.hypothesis_examples import draw_examples
 from dpaudit.noise import GRID
+from dpaudit.raw_neighbours import Raw
+from dpaudit.row_neighbours import Rows
 from dpaudit.traced import seal, snap
 
 Pair = tuple[Any, Any]
+Ends = Number | Sequence[Number] | np.ndarray | None
 
 
 @runtime_checkable
@@ -66,6 +70,11 @@ class ReplaceOne:
     def seal(self, data: Any) -> Any:
         return seal(data, self.low, self.high)
 
+    def related(self, data: Any, other: Any) -> bool:
+        """Are these two neighbours?"""
+        sizes = all(_records(side, self.low, self.high) and len(side) == self.n for side in (data, other))
+        return sizes and int((data != other).sum()) <= 1
+
 
 @dataclass(frozen=True)
 class AddRemove:
@@ -78,8 +87,8 @@ class AddRemove:
 
     def pairs(self, rng: np.random.Generator) -> list[Pair]:
         pairs: list[Pair] = []
-        for value in (self.high, self.low):
-            full = snap(np.full(self.n, value), self.low, self.high)
+        for crowd, missing in ((self.high, self.high), (self.low, self.low), (self.low, self.high), (self.high, self.low)):
+            full = snap(np.append(np.full(self.n - 1, crowd), missing), self.low, self.high)
             pairs += [(full, full[:-1]), (full[:-1], full)]
         mixed = snap(rng.uniform(self.low, self.high, self.n), self.low, self.high)
         return [*pairs, (mixed, mixed[1:])]
@@ -89,6 +98,22 @@ class AddRemove:
 
     def seal(self, data: Any) -> Any:
         return seal(data, self.low, self.high, removal=True)
+
+    def related(self, data: Any, other: Any) -> bool:
+        """Are these two neighbours?"""
+        if not all(_records(side, self.low, self.high) for side in (data, other)):
+            return False
+        less, more = sorted((data, other), key=len)
+        if len(more) != self.n or len(less) != self.n - 1:
+            return False
+        place = int(np.argmax(np.append(less != more[:-1], True)))
+        return bool(np.array_equal(np.delete(more, place), less))
+
+
+def _records(data: Any, low: float, high: float) -> bool:
+    """Is this an array of one number per record, each in the range?"""
+    numbers = isinstance(data, np.ndarray) and data.ndim == 1 and data.dtype.kind in "iuf"
+    return numbers and bool(((data >= low) & (data <= high)).all())
 
 
 @dataclass(frozen=True)
@@ -128,26 +153,7 @@ class Drawn:
         return None
 
 
-def draw_examples(strategy: Any, seed: int, count: int) -> list[Any]:
-    """Examples of a Hypothesis strategy, reproducible, leaving no files behind."""
-    import hypothesis
-
-    found: list[Any] = []
-
-    @hypothesis.seed(seed)
-    @hypothesis.settings(
-        max_examples=count, database=None, deadline=None, phases=[hypothesis.Phase.generate],
-        suppress_health_check=list(hypothesis.HealthCheck),
-    )  # fmt: skip
-    @hypothesis.given(strategy)
-    def collect(example: Any) -> None:
-        found.append(example)
-
-    try:
-        collect()
-    except hypothesis.errors.HypothesisException as error:
-        raise InvalidValue("neighbours", type(error).__name__, "a strategy that has examples") from error
-    return found
+ByStrategy = Drawn | Rows | Raw  # relations that Hypothesis searches
 
 
 def _bounds(low: Number, high: Number) -> tuple[float, float]:
@@ -159,14 +165,36 @@ def _bounds(low: Number, high: Number) -> tuple[float, float]:
     return float_up(lower), float_down(upper)
 
 
-def replace_one(n: int, low: Number, high: Number) -> ReplaceOne:
-    """n records in [low, high]; one of them may be any other value in that range."""
-    return ReplaceOne(whole(n, "n"), *_bounds(low, high))
+def replace_one(n: int, low: Ends, high: Ends) -> ReplaceOne | Rows | Raw:
+    """n records in [low, high]; one of them may be any other value in that range.
+
+    Records of several numbers have one low and one high for each. Where both are None, a record may be any number, NaN too.
+    """
+    wide = _wide(n, low, high, removal=False)
+    return ReplaceOne(whole(n, "n"), *_bounds(low, high)) if wide is None else wide  # type: ignore[arg-type]
 
 
-def add_remove(n: int, low: Number, high: Number) -> AddRemove:
-    """n records in [low, high]; one of them may be missing."""
-    return AddRemove(whole(n, "n"), *_bounds(low, high))
+def add_remove(n: int, low: Ends, high: Ends) -> AddRemove | Rows | Raw:
+    """n records in [low, high], as for ``replace_one``; one of them may be missing."""
+    wide = _wide(n, low, high, removal=True)
+    return AddRemove(whole(n, "n"), *_bounds(low, high)) if wide is None else wide  # type: ignore[arg-type]
+
+
+def _wide(n: int, low: Ends, high: Ends, *, removal: bool) -> Rows | Raw | None:
+    """Records of several numbers, or without bounds; None for one bounded number each."""
+    if low is None and high is None:
+        return Raw(whole(n, "n"), removal)
+    if not any(isinstance(end, list | tuple | np.ndarray) for end in (low, high)):
+        return None
+    columns = list(zip(_each(low), _each(high), strict=False))
+    if not columns or len(_each(low)) != len(_each(high)):
+        raise InvalidValue("low, high", f"{len(_each(low))} and {len(_each(high))} numbers", "as many of one as of the other")
+    ends = [_bounds(*column) for column in columns]
+    return Rows(whole(n, "n"), tuple(end[0] for end in ends), tuple(end[1] for end in ends), removal)
+
+
+def _each(end: Ends) -> list[Any]:
+    return list(end) if isinstance(end, list | tuple | np.ndarray) else [end]
 
 
 def as_neighbours(given: Any) -> Neighbours:

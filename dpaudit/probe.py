@@ -99,13 +99,13 @@ class Probe(NDArrayOperatorsMixin):
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if method == "at" or any(not isinstance(out, Probe) for out in kwargs.get("out", ())):
             self._look()  # written into a plain array
-        if ufunc not in (np.add, np.subtract) and any(isinstance(value, Sealed) for value in inputs):
-            self._look()  # a released value that weighs private data decides the sensitivity
+        if _meets_sealed(inputs):
+            self._look()  # a released value that weighs, shifts or bounds private data may decide the sensitivity
         return self._wrap(getattr(ufunc, method)(*_open(inputs), **_open(kwargs)))
 
     def __array_function__(self, function: Any, _: Any, args: Any, kwargs: Any) -> Any:
-        if "out" in kwargs or any(callable(arg) for arg in args):
-            self._look()  # written into a plain array, or shown to a function
+        if "out" in kwargs or any(callable(arg) for arg in args) or _meets_sealed([*args, *kwargs.values()]):
+            self._look()  # written into a plain array, shown to a function, or as above
         return self._wrap(function(*_open(args), **_open(kwargs)))
 
     def __getattr__(self, name: str) -> Any:
@@ -124,6 +124,10 @@ class Probe(NDArrayOperatorsMixin):
         if not isinstance(value, Sealed):  # plain numbers, lists, or nothing: an array was written to
             self._look()
         return value
+
+
+def _meets_sealed(values: Any) -> bool:
+    return any(isinstance(v, Sealed) or (isinstance(v, list | tuple) and _meets_sealed(v)) for v in values)
 
 
 def _open(value: Any) -> Any:

@@ -112,8 +112,10 @@ class Reports:
         *,
         shuffled: bool,
         every: bool,
+        sums_only: bool = False,
     ) -> None:
         self._draw, self._records, self._grid, self._shuffled = draw, records, grid, shuffled
+        self._sums_only = sums_only
         self._units: np.ndarray | None = None
         self._sums: np.ndarray | None = None
         self._groups: np.ndarray | None = None  # the labels that the sums were drawn for; None for the tags
@@ -126,6 +128,8 @@ class Reports:
     @property
     def values(self) -> np.ndarray:
         """Every report; in no order of clients (sorted within tags) when shuffled."""
+        if self._sums_only:
+            raise DpauditError("these reports were asked for with sums_only=True; only .sum() is handed out")
         return from_units(self._ask_values(), self._grid)
 
     @property
@@ -137,6 +141,8 @@ class Reports:
     def sum(self, groups: Any = None) -> np.ndarray:
         """Sums per group: by tag when ``groups`` is None, else one label per report, or a sequence of ranges."""
         labels = None if groups is None else _labels(groups, self._records.n)
+        if self._sums_only and labels is not None:
+            raise DpauditError("these reports were asked for with sums_only=True; they are summed by their tags")
         if self._sums is None and (self._units is not None or (labels is not None and self._shuffled)):
             units, tags = self._ask_values(), self.tags if labels is None else labels
             size = np.shape(self._records.counts)[-1] if labels is None else int(labels.max(initial=-1)) + 1

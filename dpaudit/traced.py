@@ -17,33 +17,49 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 from dpaudit import sealed_operations as known
 from dpaudit import untraced_calls
 from dpaudit.claims import InvalidValue, Leak
-from dpaudit.traces import (
-    Dependence,
-    Elements,
-    Intervals,
-    Precision,
-    Private,
-    Untraced,
-    caller,
-    dependence_of,
-    snap,
-)
+from dpaudit.dependence import Dependence, dependence_of, distinct
+from dpaudit.traces import ANY_BITS, ANYONE, Elements, Intervals, Precision, Private, Untraced, caller, snap
 
-__all__ = ["Dependence", "Sealed", "Untraced", "caller", "dependence", "one_record_each", "seal", "seal_sums", "snap", "unseal"]
+__all__ = [
+    "Dependence",
+    "Sealed",
+    "Untraced",
+    "caller",
+    "dependence",
+    "one_record_each",
+    "seal",
+    "seal_raw",
+    "seal_sums",
+    "snap",
+    "unseal",
+]
 
 _GRID_BITS = 20  # records lie on the grid 2^-20, so that sums of them are exact in float64
 
 
-def seal(values: Any, low: float, high: float, *, first: int = 0, removal: bool = False) -> Sealed:
-    """Seal a vector of records, one number each, in [low, high]. ``removal``: neighbours lack a record, so length is private."""
+def seal(values: Any, low: Any, high: Any, *, first: int = 0, removal: bool = False) -> Sealed:
+    """Seal records, one number or one row of numbers each, in [low, high], which may be one number per column.
+
+    ``first`` is the id of the first record. ``removal``: neighbours lack a record, so their number is private.
+    """
     snapped = snap(values, low, high)
-    if snapped.ndim != 1:
-        raise InvalidValue("values", f"an array of {snapped.ndim} dimensions", "one number per record (one dimension)")
-    ends = snap(low, low, high), snap(high, low, high)
-    if not removal:
-        ends = np.full(len(snapped), ends[0]), np.full(len(snapped), ends[1])
-    trace = Elements(first + np.arange(len(snapped)), *ends)
-    return Sealed(Private(snapped, trace, Precision(_GRID_BITS, max(abs(low), abs(high))), removal))
+    if snapped.ndim not in (1, 2):
+        raise InvalidValue("values", f"an array of {snapped.ndim} dimensions", "one number or one row of numbers per record")
+    if first < 0:
+        raise InvalidValue("first", first, "0 or more")
+    ids = np.array(ANYONE) if removal else (first + np.arange(len(snapped))).reshape(-1, *([1] * (snapped.ndim - 1)))
+    trace = Elements(ids, snap(low, low, high), snap(high, low, high), axis=-snapped.ndim)
+    return Sealed(Private(snapped, trace, Precision(_GRID_BITS, trace.size), removal))
+
+
+def seal_raw(values: Any, *, removal: bool = False) -> Sealed:
+    """Seal records of which nothing is known, NaN and the infinities included: one float64 each."""
+    raw = np.asarray(values)
+    if raw.dtype.kind not in "biuf" or raw.ndim != 1:
+        raise InvalidValue("values", f"{raw.dtype.type.__name__} of {raw.ndim} dimensions", "one number per record")
+    ids = np.array(ANYONE) if removal else np.arange(len(raw))
+    trace = Elements(ids, np.array(-np.inf), np.array(np.inf), nan=True)
+    return Sealed(Private(raw.astype(float), trace, Precision(ANY_BITS, np.inf), removal))
 
 
 def seal_sums(sums: np.ndarray, start: np.ndarray, stop: np.ndarray, width: float, size: float) -> Sealed:
@@ -64,7 +80,10 @@ def dependence(sealed: Sealed) -> Dependence | Untraced:
 
 def one_record_each(sealed: Sealed) -> bool:
     """Does every value depend on one record of its own, as far as is known?"""
-    return isinstance(sealed._private.trace, Elements | Untraced)
+    private = sealed._private
+    if isinstance(private.trace, Elements) and not private.removal:
+        return distinct(np.broadcast_to(private.trace.ids, private.value.shape).ravel())
+    return isinstance(private.trace, Elements | Untraced)
 
 
 class Sealed(NDArrayOperatorsMixin):
@@ -147,53 +166,50 @@ class Sealed(NDArrayOperatorsMixin):
     def tolist(self) -> NoReturn:
         self._leak("tolist()")
 
-    # What keeps the trace.
+    # What keeps the trace, as far as it is known.
     def __getitem__(self, index: Any) -> Sealed:
         return Sealed(known.index(self._private, index))
 
-    def sum(self, *args: Any, **kwargs: Any) -> Any:
-        return _known_or("sum", known.total, np.sum, (self, *args), kwargs)
+    def __pow__(self, exponent: Any) -> Any:
+        """numpy computes x**2 and the like by other functions than np.power, and so do we, to the last bit."""
+        if isinstance(exponent, int | float) and self.dtype.kind == "f" and exponent in (2, 0.5, -1):
+            return np.square(self) if exponent == 2 else np.sqrt(self) if exponent == 0.5 else 1.0 / self
+        return np.power(self, exponent)
 
-    def mean(self, *args: Any, **kwargs: Any) -> Any:
-        return _known_or("mean", known.average, np.mean, (self, *args), kwargs)
-
-    def clip(self, *args: Any, **kwargs: Any) -> Any:
-        return _known_or("clip", known.clip, np.clip, (self, *args), kwargs)
-
-    def dot(self, weights: Any) -> Any:
-        return _known_or("dot", known.dot, np.dot, (self, weights), {})
+    @property
+    def T(self) -> Any:
+        return self.transpose()
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if _same(kwargs.get("out"), inputs[0]):
             kwargs = {key: value for key, value in kwargs.items() if key != "out"}
-        operation = _UFUNCS.get((ufunc, method)) if all(key == "axis" for key in kwargs) else None
-        with np.errstate(all="ignore"):  # a warning would tell
-            result = operation(*_privates(inputs), **kwargs) if operation else None
-        if result is None:
-            result = untraced_calls.call_ufunc(ufunc, method, _privates(inputs), _privates_of(kwargs))
-        return _seal(result)
+        operation = known.UFUNCS.get((ufunc, method)) if all(key in ("axis", "keepdims") for key in kwargs) else None
+        args, options = _privates(inputs), _privates_of(kwargs)
+        result = _known(operation, args, options)
+        return _seal(untraced_calls.call_ufunc(ufunc, method, args, options) if result is None else result)
 
     def __array_function__(self, func: Callable[..., Any], _: Any, args: Any, kwargs: Any) -> Any:
         if func in (np.shape, np.ndim, np.size) and isinstance(args[0], Sealed) and len(args) == 1:
             return getattr(args[0], func.__name__)
-        operation = _FUNCTIONS.get(func) if args else None
-        if operation is not None and (isinstance(args[0], Sealed) or func is np.dot):
-            return _known_or(func.__name__, operation, func, args, kwargs)
-        return _seal(untraced_calls.call(f"numpy.{func.__name__}", func, _privates(args), _privates_of(kwargs)))
+        opened, options = _privates(args), _privates_of(kwargs)
+        result = _known(known.FUNCTIONS.get(func), opened, options)
+        return _seal(untraced_calls.call(f"numpy.{func.__name__}", func, opened, options) if result is None else result)
 
     def __getattr__(self, name: str) -> Any:
-        """Any other attribute or method of an array: untraced, and sealed again."""
+        """Any other attribute or method of an array. What is not known is untraced, and sealed again."""
         if name.startswith("_") or not hasattr(np.ndarray, name):
             raise AttributeError(f"sealed data has no attribute {name!r}")
         private = self._private
         if not callable(getattr(np.ndarray, name)):
             return Sealed(private.lost(name, getattr(private.value, name)))
 
-        def method(*args: Any, **kwargs: Any) -> Any:
-            def apply(value: Any, *more: Any, **options: Any) -> Any:
-                return getattr(value, name)(*more, **options)
+        def apply(value: Any, *args: Any, **kwargs: Any) -> Any:
+            return getattr(value, name)(*args, **kwargs)
 
-            return _seal(untraced_calls.call(name, apply, (private, *_privates(args)), _privates_of(kwargs)))
+        def method(*args: Any, **kwargs: Any) -> Any:
+            opened, options = (private, *_privates(args)), _privates_of(kwargs)
+            result = _known(known.METHODS.get(name), opened, options)
+            return _seal(untraced_calls.call(name, apply, opened, options) if result is None else result)
 
         return method
 
@@ -203,11 +219,15 @@ def _same(out: Any, first: Any) -> bool:
     return isinstance(out, tuple) and len(out) == 1 and out[0] is first and isinstance(first, Sealed)
 
 
-def _known_or(name: str, operation: Callable[..., Any], function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-    opened, options = _privates(args), _privates_of(kwargs)
-    with np.errstate(all="ignore"):
-        result = operation(*opened, **options) if not any(isinstance(v, Private) for v in options.values()) else None
-    return _seal(untraced_calls.call(name, function, opened, options) if result is None else result)
+def _known(operation: Callable[..., Any] | None, args: Any, options: dict[str, Any]) -> Any:
+    """What a known operation gives; None where there is none, or where it cannot say."""
+    if operation is None or not args:
+        return None
+    try:
+        with np.errstate(all="ignore"):  # a warning would tell
+            return operation(*args, **options)
+    except (TypeError, ValueError):  # wrong arguments: numpy's own function says so, or shows that they are right
+        return None
 
 
 def _privates(values: Any) -> Any:
@@ -226,22 +246,6 @@ def _privates_of(kwargs: dict[str, Any]) -> dict[str, Any]:
 def _seal(result: Any) -> Any:
     if isinstance(result, Private):
         return Sealed(result)
+    if isinstance(result, np.ndarray):  # public, as the edges of a histogram are
+        return result
     return untraced_calls.rebuilt(result, [_seal(part) for part in result])
-
-
-_UFUNCS: dict[tuple[np.ufunc, str], Callable[..., Any]] = {
-    (np.add, "__call__"): known.add,
-    (np.subtract, "__call__"): lambda a, b: known.add(a, b, -1),
-    (np.multiply, "__call__"): known.multiply,
-    (np.true_divide, "__call__"): known.divide,
-    (np.negative, "__call__"): lambda a: known.multiply(a, -1.0),
-    (np.positive, "__call__"): lambda a: a,
-    (np.matmul, "__call__"): known.matmul,
-    (np.add, "reduce"): lambda a, axis=0: known.total(a, axis) if isinstance(a, Private) else None,
-}
-_FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
-    np.sum: known.total,
-    np.mean: known.average,
-    np.clip: known.clip,
-    np.dot: known.dot,
-}

@@ -10,16 +10,19 @@ import math
 import os
 import sys
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from dpaudit.claims import InvalidValue, Leak
+from dpaudit.claims import InvalidValue
 from dpaudit.noise import GRID
 
 LARGEST = 2**52  # units of the grid; see noise.to_units
 ANYONE = -1  # stands for "whichever record is added or removed" in the ids of a Spread
+NOBODY = -2  # stands for public values among the ids of Elements
+ANY_BITS = 1074  # every float64 is a multiple of 2^-1074
+
+Range = tuple[np.ndarray, np.ndarray, bool]  # low, high, may be NaN
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _NUMPY = os.path.dirname(os.path.abspath(np.__file__)) + os.sep
@@ -27,22 +30,63 @@ _NUMPY = os.path.dirname(os.path.abspath(np.__file__)) + os.sep
 
 @dataclass(frozen=True)
 class Elements:
-    """Entry j of a vector depends on record ids[j] alone and lies in [low[j], high[j]]; no id occurs twice.
+    """Each entry is a function of one record alone, ids[entry] (NOBODY: of none), and lies in [low, high] as it was computed,
+    or is NaN where ``nan`` is set.
 
-    Where records can be removed, positions mean nothing: low and high are then one number for all.
+    ids, low and high broadcast to the shape of the value; several entries may share a record. Where records can be removed,
+    ``axis``, counted from the end, is theirs: positions along it mean nothing, so that low and high are the same all along it.
+    ``told`` is what a condition tells about the values that it was asked of; ``choices``, between which traces, each within a
+    range, a condition chose.
     """
 
     ids: np.ndarray
     low: np.ndarray
     high: np.ndarray
+    nan: bool = False
+    axis: int = -1
+    told: Told | None = None
+    choices: tuple[tuple[Elements, Range], ...] = ()
+
+    @property
+    def range(self) -> Range:
+        return self.low, self.high, self.nan
+
+    @property
+    def finite(self) -> bool:
+        """Can no entry be NaN or infinite?"""
+        return not self.nan and bool(np.isfinite(self.low).all() and np.isfinite(self.high).all())
+
+    @property
+    def width(self) -> np.ndarray:
+        """How far one record can move each entry; public ones, not at all."""
+        width = gap(self.low, self.high)
+        return np.where(self.ids == NOBODY, 0.0, width) if self.ids.min(initial=0) == NOBODY else width
+
+    @property
+    def size(self) -> float:
+        """The largest magnitude of an entry."""
+        return float(np.maximum(np.abs(self.low), np.abs(self.high)).max(initial=0.0))
+
+
+@dataclass(frozen=True)
+class Told:
+    """Where the condition holds, the values behind ``trace`` lie in the range ``true``, elsewhere in the range ``false``."""
+
+    trace: Elements
+    true: Range
+    false: Range
 
 
 @dataclass(frozen=True)
 class Spread:
-    """Changing record ids[j] moves coordinate c by at most moves[j, c]; no id occurs twice."""
+    """Changing record ids[j] moves coordinate c by at most moves[j, c], and at most ``places`` of the coordinates (None: all).
+
+    No id occurs twice. One row of moves holds for all records alike.
+    """
 
     ids: np.ndarray
     moves: np.ndarray
+    places: int | None = None
 
 
 @dataclass(frozen=True)
@@ -76,26 +120,48 @@ class Precision:
 
     def combine(self, bits: int, size: float, terms: int) -> Precision:
         """After an operation with ``terms`` rounded additions; exact while everything, differences too, fits 53 bits."""
-        if self.slop == 0.0 and math.frexp(size)[1] + bits <= 52:
+        if self.slop == 0.0 and fits(bits, size):
             return Precision(bits, size)
         grown = self.slop * max(1.0, size / max(self.size, 1e-300))
         return Precision(bits, size, grown + terms * 2.0**-52 * size)
 
 
-def snap(values: Any, low: float, high: float) -> np.ndarray:
+def fits(bits: int, size: float) -> bool:
+    """Do multiples of 2^-bits up to ``size``, and their differences, fit into a float64?"""
+    return math.isfinite(size) and math.frexp(size)[1] + bits <= 52
+
+
+def gap(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """high − low, rounded up (the rounding error of a difference is itself a float: Knuth's two-sum)."""
+    rounded = np.asarray(high - low)
+    back = rounded - high
+    error = (high - (rounded - back)) - (low + back)
+    return np.where(error > 0, np.nextafter(rounded, np.inf), rounded)
+
+
+def snap(values: Any, low: Any, high: Any) -> np.ndarray:
     """Clip to the bounds, snapped inward to the grid, and round to it; NaN becomes the lower bound."""
     scale = float(1 / GRID)
-    if not (math.isfinite(low) and math.isfinite(high) and low < high and max(abs(low), abs(high)) * scale <= LARGEST):
+    ends = np.asarray(low, dtype=float), np.asarray(high, dtype=float)
+    size = np.maximum(np.abs(ends[0]), np.abs(ends[1]))
+    if not bool((np.isfinite(size) & (ends[0] < ends[1]) & (size * scale <= LARGEST)).all()):
         raise InvalidValue("low, high", (low, high), "in order, and at most 2^32 in magnitude")
-    first, last = math.ceil(low * scale), math.floor(high * scale)
-    if first > last:
+    first, last = np.ceil(ends[0] * scale), np.floor(ends[1] * scale)
+    if bool((first > last).any()):
         raise InvalidValue("low, high", (low, high), "at least 2^-20 apart, the grid that records lie on")
     raw = np.asarray(values)
     if raw.dtype.kind not in "biuf":
         raise InvalidValue("values", raw.dtype.type.__name__, "numbers, one per record")
-    inside = np.clip(np.where(np.isnan(raw), low, raw), low, high)
-    snapped: np.ndarray = np.clip(np.floor(inside * scale + 0.5), first, last) / scale
-    return snapped
+    if raw.ndim != 0 and first.ndim and raw.shape[-1:] != first.shape:
+        raise InvalidValue("low, high", f"of shape {first.shape}", "one number, or one for each column of the records")
+    with np.errstate(over="ignore"):
+        units = np.asarray(raw * scale)
+    units += 0.5
+    np.floor(units, out=units)
+    np.copyto(units, first, where=np.isnan(units))
+    np.clip(units, first, last, out=units)
+    units /= scale
+    return units
 
 
 def bits_of(value: Any) -> int:
@@ -107,6 +173,11 @@ def bits_of(value: Any) -> int:
     integer = np.abs(np.ldexp(mantissa, 53)).astype(np.int64)
     trailing = np.log2((integer & -integer).astype(float)).astype(int)
     return int(max(0, np.max(53 - trailing - exponent)))
+
+
+def is_public(ids: np.ndarray) -> bool:
+    """Are these the ids of a public value?"""
+    return ids.ndim == 0 and bool(ids == NOBODY)
 
 
 class Private:
@@ -135,61 +206,6 @@ class Private:
         if isinstance(self.trace, Untraced):
             return self.with_trace(value, Untraced(self.trace.operation, self.trace.where, hide))
         return self.with_trace(value, Untraced(operation, caller(), hide))
-
-
-@dataclass(frozen=True)
-class Dependence:
-    """What the door needs to know: per-record moves of each coordinate, and who is touched."""
-
-    moves: np.ndarray  # (records or classes of records, coordinates)
-    cohort: Any  # array of ids, or list of ranges; None for everybody
-    slop: float
-
-    def sensitivity(self, norm: int) -> float:
-        """The largest move of one record, in L1 or L2; for people, and to compare with what was declared."""
-        lengths = np.hypot.reduce(self.moves, axis=1) if norm == 2 else self.moves.sum(axis=1)
-        return float(lengths.max(initial=0.0))
-
-    def steps(self, grid: Fraction, norm: int) -> int:
-        """The same as a whole number of grid steps, never too small: rounding moves a coordinate by ⌈Δ/grid⌉ at most."""
-        moves = np.minimum(self.moves + 2 * self.slop * (self.moves > 0), float(2 * LARGEST * grid))
-        rough = np.linalg.norm(moves / float(grid), ord=norm, axis=1)
-        # Rounding up adds less than one step per coordinate, so only rows this close to the longest can be the longest.
-        near = rough >= rough.max(initial=0.0) * (1 - 1e-9) - moves.shape[1]
-        rows = moves[near].max(axis=0, keepdims=True) if moves.shape[1] == 1 and near.any() else np.unique(moves[near], axis=0)
-        worst = max((sum((-(-Fraction(m) // grid)) ** norm for m in row) for row in rows), default=0)
-        root = worst if norm == 1 else math.isqrt(worst)
-        return root + (root**norm < worst)
-
-
-def dependence_of(private: Private) -> Dependence | Untraced:
-    """How far one record can move each coordinate, and whose records they are. Raises Leak when the shape would tell."""
-    trace, slop = private.trace, private.precision.slop
-    if private.hidden and private.value.ndim:
-        raise Leak("its length", caller())
-    if isinstance(trace, Untraced):
-        return trace
-    if isinstance(trace, Intervals):
-        return _of_intervals(trace, slop)
-    if isinstance(trace, Elements):
-        widest = (trace.high - trace.low).max(initial=0.0)  # a neighbour moves one entry
-        return Dependence(np.array([[widest]]), trace.ids, slop)
-    moves = trace.moves.reshape(len(trace.ids), math.prod(trace.moves.shape[1:]))
-    used = moves.any(axis=1)
-    return Dependence(moves[used], None if private.removal else trace.ids[used], slop)
-
-
-def _of_intervals(trace: Intervals, slop: float) -> Dependence:
-    """Intervals that do not overlap: each record moves one coordinate. Where they overlap, its moves add up."""
-    start, stop = trace.start.ravel(), trace.stop.ravel()
-    keep = stop > start
-    start, stop = start[keep], stop[keep]
-    events = np.concatenate([start, stop])
-    steps = np.concatenate([np.ones(len(start), int), -np.ones(len(stop), int)])
-    order = np.lexsort((steps, events))  # at one place, ends come before starts
-    deepest = int(np.cumsum(steps[order]).max(initial=0))
-    ranges = [range(int(a), int(b)) for a, b in zip(start, stop, strict=True)]
-    return Dependence(np.full((1, deepest), trace.width), ranges, slop)
 
 
 def caller() -> str:

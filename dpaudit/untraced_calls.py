@@ -15,13 +15,14 @@ from dpaudit.traces import Private, caller
 # Operations that write or print what they are given.
 _WRITERS = "array2string array_repr array_str dump dumps save savetxt savez savez_compressed tobytes tofile tostring"
 # Functions and methods whose result has a shape that follows from the shapes of its arguments alone …
-_STATIC = """abs all amax amin angle any argmax argmin argpartition argsort around astype average cov cross cummax cumprod cumsum
-    diag diagonal diff dot ediff1d einsum expand_dims fix flatten flip fliplr flipud gradient imag inner isclose kron max mean
-    median min nan_to_num nanmax nanmean nanmedian nanmin nanpercentile nanprod nanquantile nanstd nansum nanvar norm ones_like
-    outer partition percentile prod ptp quantile ravel real repeat reshape roll rot90 round sort squeeze std sum swapaxes
-    tensordot tile trace transpose tri tril triu unwrap var vdot zeros_like"""
+_STATIC = """abs all amax amin angle any argmax argmin argpartition argsort around array_split astype average cov cross cummax
+    cumprod cumsum diag diagonal diff digitize dot ediff1d einsum expand_dims fix flatten flip fliplr flipud gradient hsplit imag
+    inner isclose kron max mean median min nan_to_num nanmax nanmean nanmedian nanmin nanpercentile nanprod nanquantile nanstd
+    nansum nanvar norm ones_like outer partition percentile prod ptp quantile ravel real repeat reshape roll rot90 round sort
+    split squeeze std sum swapaxes tensordot tile trace transpose tri tril triu unwrap var vdot vsplit zeros_like"""
 # … whichever of the arguments is private; for the others, a private second argument may be a shape or a number of places.
-_MANY = "append concatenate cov cross dot einsum hstack inner interp isclose kron outer stack tensordot vdot vstack where"
+_MANY = """append column_stack concatenate cov cross dot dstack einsum hstack inner interp isclose kron outer searchsorted stack
+    tensordot vdot vstack where"""
 WRITERS, STATIC, MANY = (frozenset(names.split()) for names in (_WRITERS, _STATIC, _MANY))
 _PLAIN = (bool, int, float, complex, str, bytes, slice, range, type, np.dtype, np.generic, type(None), type(...))
 _DATA_DEPENDENT = (np.linalg.LinAlgError, FloatingPointError, ZeroDivisionError, OverflowError, IndexError)
@@ -70,6 +71,10 @@ def _short(name: str) -> str:
 def _static_shape(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     if name == "where":
         return len(args) == 3
+    if name == "bincount":
+        return not isinstance(args[0], Private)
+    if name == "histogram":  # by name, the number of bins is chosen from the data
+        return not any(isinstance(value, str) for value in (*args, *kwargs.values()))
     return name in MANY or (name in STATIC and not any(True for _ in _privates([*args[1:], *kwargs.values()])))
 
 

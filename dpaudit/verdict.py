@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import secrets
 import time
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
 from dpaudit.accountants.proof import Proof, prove
 from dpaudit.auditors.attack import Attack, attack
+from dpaudit.auditors.engine import Engine
+from dpaudit.auditors.recheck import recheck
+from dpaudit.auditors.replayed import Observed
+from dpaudit.auditors.scheduler import connected
+from dpaudit.auditors.sensitivity_search import search_sensitivity
 from dpaudit.claims import (
     Claim,
     Contradiction,
@@ -36,9 +43,18 @@ def audit(
     confidence: float = 0.95,
     samples: int | None = None,
     seed: int | None = None,
+    witness: Mapping[str, Any] | None = None,
+    sequential: bool = False,
+    workers: int | None = None,
+    scheduler: str | None = None,
+    progress: Callable[[str], None] = lambda _: None,
 ) -> Verdict:
     """Prove, attack, decide. ``samples`` is runs per side; without ``seed`` one is drawn and reported.
 
+    ``witness``: of an earlier verdict, to be checked again; nothing else is looked at then.
+    ``sequential``: an e-process in place of the game, which stops as soon as it refutes the claim; Ctrl-C raises Interrupted, with
+    the verdict so far. ``workers``: processes for the runs (default: one for each core); ``scheduler``: the address of a
+    dask.distributed scheduler that has them run elsewhere. Neither changes any result.
     Raises Contradiction when a proven upper bound lies below a lower bound.
     """
     if not isinstance(subject, Subject):
@@ -54,10 +70,39 @@ def audit(
         raise InvalidValue("confidence", confidence, "between 0 and 1")
     runs = whole(samples, "samples", 100) if samples is not None else (100_000 if subject.vectorised else 10_000)
     seed = secrets.randbits(31) if seed is None else whole(seed, "seed", 0)
-    proof = prove(subject, claim, seed) if subject.grey else Proof(None, None, [])
-    found = attack(subject, claim, confidence=float(level), samples=runs, seed=seed)
-    verdict = decide(subject, claim, proof, found, seed)
-    return replace(verdict, seconds=time.perf_counter() - started)
+    engine = Engine(None if workers is None else whole(workers, "workers"), tell=progress)
+    if witness is not None:
+        return replace(_replayed(subject, claim, witness, seed), seconds=time.perf_counter() - started)
+    with connected(scheduler) if scheduler is not None else nullcontext() as remote:
+        proof = prove(subject, claim, seed) if subject.grey else Proof(None, None, [])
+        found = attack(
+            subject, claim, confidence=float(level), samples=runs, seed=seed, engine=replace(engine, remote=remote),
+            search=not _settled(proof, claim), sequential=sequential,
+        )  # fmt: skip
+    doubtful = proof.unproven or any(f.rule == "DPA003" for f in proof.findings)
+    if doubtful and not found.interrupted and not any(f.rule == "DPA002" for f in (*proof.findings, *found.findings)):
+        found.findings += search_sensitivity(subject, seed, found.observed)
+    verdict = replace(decide(subject, claim, proof, found, seed), seconds=time.perf_counter() - started)
+    if found.interrupted:
+        raise Interrupted(verdict)
+    return verdict
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C during a sequential audit. Its verdict holds: the bound of an e-process is valid whenever it is stopped."""
+
+    def __init__(self, verdict: Verdict) -> None:
+        self.verdict = verdict
+        super().__init__(verdict.reason)
+
+
+def _replayed(subject: Subject, claim: Claim, witness: Mapping[str, Any], seed: int) -> Verdict:
+    """A witness either refutes or it says nothing: what it does not refute is not certified by that."""
+    found = recheck(subject, claim, witness)
+    verdict = decide(subject, claim, Proof(None, None, []), found, seed)
+    if found.refuted:
+        return verdict
+    return replace(verdict, reason=f"{found.reason}; nothing else was looked at")
 
 
 def decide(subject: Subject, claim: Claim, proof: Proof, found: Attack, seed: int) -> Verdict:
@@ -76,6 +121,8 @@ def decide(subject: Subject, claim: Claim, proof: Proof, found: Attack, seed: in
                 )
             )
         outcome, reason = Outcome.REFUTED, found.reason
+    elif found.interrupted:
+        outcome, reason = Outcome.UNPROVEN, found.reason
     else:
         missing = _missing(claim, upper, findings, subject, proof.untraced)
         outcome = Outcome.UNPROVEN if missing else Outcome.CERTIFIED
@@ -93,6 +140,13 @@ def decide(subject: Subject, claim: Claim, proof: Proof, found: Attack, seed: in
         found.detectable,
         reason,
     )
+
+
+def _settled(proof: Proof, claim: Claim) -> bool:
+    """Is every pair of neighbours proven to stay within the claim, so that a search for one that does not is in vain?"""
+    upper = proof.upper
+    proven = upper is not None and upper.sensitivity == "proven" and upper.path != "observed"
+    return proven and upper is not None and upper.epsilon <= claim.epsilon
 
 
 def _why_certified(claim: Claim, upper: Upper | None) -> str:
@@ -114,17 +168,27 @@ def _upper(proof: Proof, found: Attack, claim: Claim) -> Upper | None:
         return None  # without that budget, paths were found that cost more
     if upper.sensitivity == "proven":
         return upper
-    epsilon = max(upper.epsilon, proof.raised(found.observed.excess, claim)) if found.observed.excess else upper.epsilon
-    return replace(upper, epsilon=epsilon, sensitivity="tested")
+    seen = found.observed
+    epsilon = max(upper.epsilon, proof.raised(seen.excess, claim)) if seen.excess else upper.epsilon
+    tested = proof.unproven <= seen.largest.keys() - seen.unseen
+    return replace(upper, epsilon=epsilon, sensitivity="tested" if tested else "declared")
 
 
 def _findings(proof: Proof, found: Attack) -> list[Finding]:
+    """One finding per rule and place. Where a trace exceeds what is declared, a pair that does is shown, if one was seen."""
     merged: dict[tuple[str, str], Finding] = {}
     rules = {finding.rule for finding in proof.findings}
     later = [f for f in (*found.findings, *found.observed.findings) if f.rule not in rules]
     for finding in (*proof.findings, *later):
         merged.setdefault((finding.rule, finding.where), finding)
-    return list(merged.values())
+    return [_with_pair(finding, found.observed) for finding in merged.values()]
+
+
+def _with_pair(finding: Finding, observed: Observed) -> Finding:
+    shown = next((name for name in observed.excess if f"release {name!r}" in finding.message), None)
+    if finding.rule != "DPA003" or shown is None or finding.message == observed.told(shown):
+        return finding
+    return replace(finding, message=f"{finding.message}; seen on {observed.largest[shown].sides()}")
 
 
 def _check_contradiction(upper: Upper | None, found: Attack, claim: Claim) -> None:
@@ -147,7 +211,7 @@ def _missing(claim: Claim, upper: Upper | None, findings: list[Finding], subject
     if upper.epsilon > claim.epsilon:
         return _above(claim, upper)
     if upper.sensitivity != "proven":
-        return f"sensitivity is only {upper.sensitivity}" + (f"; {untraced}" if untraced else "")
+        return f"sensitivity is only {upper.sensitivity}" + (f": {untraced}" if untraced else "")
     if upper.path == "observed":
         return "only the paths that were observed stay within the claim"
     return ""
@@ -155,7 +219,8 @@ def _missing(claim: Claim, upper: Upper | None, findings: list[Finding], subject
 
 def _above(claim: Claim, upper: Upper) -> str:
     excess = float(upper.epsilon / claim.epsilon) if claim.epsilon else 0.0
-    text = f"the proven upper bound {float(upper.epsilon):.9g} is above the claim"
+    kind = "proven upper bound" if upper.sensitivity == "proven" else "upper bound"
+    text = f"the {kind} {float(upper.epsilon):.9g} is above the claim"
     if 1 < excess < 1.001:
         text += f"; values are rounded to the grid 2^-20, which adds this much: a scale {excess:.7g} times as large would do"
     return text

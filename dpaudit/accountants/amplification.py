@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Protocol
 
-from dpaudit.accountants import blanket, closed
+from dpaudit.accountants import blanket, clone, closed
 from dpaudit.accountants.blanket import GRID_STEPS
-from dpaudit.accountants.clone import CLONE, RESPONSE
+from dpaudit.accountants.clone import CLONE, RESPONSE, sign_family
 from dpaudit.accountants.closed import failure_probability, number_of_reports, privacy_parameter, significant_digits
-from dpaudit.accountants.search import crossing, float_root, log
-from dpaudit.balls import decimal
+from dpaudit.accountants.inversion import epsilon_refuted, largest_epsilon0, least_epsilon, shorten
+from dpaudit.accountants.search import log
 from dpaudit.claims import Enclosure, InvalidValue, Number, whole
 from dpaudit.noise.extreme import Attack, extreme_report_attack
 
@@ -23,15 +22,7 @@ __all__ = ["METHODS", "Attack", "amplify", "epsilon0_rule", "extreme_report_atta
 
 METHODS = ("closed", "clone", "laplace")
 
-
-class Family(Protocol):
-    """A shuffle bound: δ(ε) for every ε0, certified and estimated, and an attack on what it bounds."""
-
-    def delta(self, epsilon0: Fraction, n: int, epsilon: Fraction, effort: Fraction) -> tuple[Fraction, Fraction]: ...
-
-    def estimate(self, epsilon0: float, n: int, epsilon: float) -> float: ...
-
-    def attack(self, epsilon0: Fraction, n: int, delta: Fraction) -> Fraction: ...
+Bound = clone.Family | blanket.Family
 
 
 def amplify(
@@ -63,7 +54,8 @@ def amplify(
     family = _family(method, steps)
     low, high = least_epsilon(family, local, clients, failure)
     if isinstance(family, blanket.Family):
-        high = min(high, least_epsilon(CLONE, local, clients, failure)[1]) if high - low > low / 1000 else high
+        if _clones_are_near(local, clients, high, failure):
+            high = min(high, least_epsilon(CLONE, local, clients, failure)[1])
         witness = _laplace_attack(family, local, clients, failure) if attack else None
     else:
         witness = _any_randomiser_attack(local, clients, failure) if attack else None
@@ -91,7 +83,7 @@ def invert(
     if method == "closed":
         low, high = closed.inverse(target, clients, failure, significant_digits(digits))
         return Enclosure(low, high, closed.in_domain(high, clients, failure), method)
-    low, high = largest_epsilon0(_family(method, steps), target, clients, failure)
+    low, high = _largest_epsilon0(_family(method, steps), target, clients, failure)
     return Enclosure(low, high, True, method)
 
 
@@ -107,16 +99,14 @@ def epsilon0_rule(epsilon: Number, n: object, delta: Number, method: str = "clos
         failure_probability(delta),
     )
     if method != "closed":
-        family = _family(method, steps)
-        best = _shorten(largest_epsilon0(family, target, clients, failure)[0])
-        return best if best > target and family.delta(best, clients, target, failure)[1] <= failure else target
+        return _largest_epsilon0(_family(method, steps), target, clients, failure)[0]
     limit = closed.domain(clients, failure)
     if limit is None:
         return target
-    return max(target, _shorten(min(closed.inverse(target, clients, failure)[0], limit[0])))
+    return max(target, shorten(min(closed.inverse(target, clients, failure)[0], limit[0])))
 
 
-def _family(method: str, steps: object) -> Family:
+def _family(method: str, steps: object) -> Bound:
     if method == "clone":
         return CLONE
     if method == "laplace":
@@ -124,27 +114,17 @@ def _family(method: str, steps: object) -> Family:
     raise InvalidValue("method", method, "one of " + ", ".join(METHODS))
 
 
-def least_epsilon(family: Family, epsilon0: Fraction, n: int, delta: Fraction) -> tuple[Fraction, Fraction]:
-    """(lower, upper) around the least ε with δ(ε) ≤ δ: proven to meet δ at upper, and not to meet it at lower."""
-    local = float(epsilon0)
-    least, most = local * 1e-6 / math.sqrt(n), local * (1 - 1e-3)
-    small = family.estimate(local, n, least) < log(delta) + 0.1  # then perhaps ε = 0 is enough
-    if small and family.delta(epsilon0, n, Fraction(0), delta)[1] <= delta:
-        return Fraction(0), Fraction(0)
-    start = float_root(lambda x: family.estimate(local, n, x), log(delta), least, most)
-    found = crossing(lambda x: family.delta(epsilon0, n, x, delta), delta, epsilon0, Fraction(0), Fraction(start))
-    return decimal(found.unsafe, 15, up=False), min(epsilon0, decimal(found.safe, 15, up=True))
+def _largest_epsilon0(family: Bound, epsilon: Fraction, n: int, delta: Fraction) -> tuple[Fraction, Fraction]:
+    """The blanket is never worse than the clones, but its enclosure may be."""
+    low, high = largest_epsilon0(family, epsilon, n, delta, family.attack)
+    if family is not CLONE and _clones_are_near(low, n, epsilon, delta):
+        low = max(low, largest_epsilon0(CLONE, epsilon, n, delta, CLONE.attack)[0])
+    return low, max(low, high)
 
 
-def largest_epsilon0(family: Family, epsilon: Fraction, n: int, delta: Fraction) -> tuple[Fraction, Fraction]:
-    """(lower, upper) around the largest ε0 with δ(ε) ≤ δ: proven to meet δ at lower, and not to meet it at upper."""
-    claim, beyond = float(epsilon), epsilon + 1
-    while family.attack(beyond, n, delta) <= epsilon and family.delta(beyond, n, epsilon, delta)[0] <= delta:
-        beyond += beyond - epsilon
-    span = float(beyond - epsilon)
-    start = float_root(lambda x: family.estimate(claim + x, n, claim), log(delta), span * 1e-9, span)
-    found = crossing(lambda x: family.delta(x, n, epsilon, delta), delta, epsilon, beyond, epsilon + Fraction(start))
-    return found.safe, found.unsafe
+def _clones_are_near(epsilon0: Fraction, n: int, epsilon: Fraction, delta: Fraction) -> bool:
+    """Do the clones also meet δ there, or nearly? Then they may give the better end."""
+    return CLONE.estimate(float(epsilon0), n, float(epsilon)) < log(delta) + 0.5
 
 
 def _any_randomiser_attack(epsilon0: Fraction, n: int, delta: Fraction) -> Fraction:
@@ -152,19 +132,18 @@ def _any_randomiser_attack(epsilon0: Fraction, n: int, delta: Fraction) -> Fract
     binary = CLONE.attack(epsilon0, n, delta)
     if float(epsilon0) > math.log(n) + 5 or binary > epsilon0 * Fraction(999, 1000):
         return binary
-    return max(binary, least_epsilon(RESPONSE, epsilon0, n, delta)[0])
+    return max(binary, epsilon_refuted(RESPONSE, epsilon0, n, delta))
 
 
 def _laplace_attack(family: blanket.Family, epsilon0: Fraction, n: int, delta: Fraction) -> Fraction:
-    """The extreme report where few reports hide the target; else all others at the middle value, if there is one."""
-    extreme = family.attack(epsilon0, n, delta)
-    if family.steps % 2 or family.counted(epsilon0, n) < math.log(500):
-        return extreme
-    middle = blanket.Family(family.steps, everyone=True)
-    return max(extreme, least_epsilon(middle, epsilon0, n, delta)[0])
-
-
-def _shorten(value: Fraction) -> Fraction:
-    """The largest multiple of 2^-40 (finer below 1) that is not above a positive ``value``."""
-    places = 40 + max(0, value.denominator.bit_length() - value.numerator.bit_length())
-    return Fraction(math.floor(value * 2**places), 2**places)
+    """The best of the attacks: on the extreme report; on others who hold an end, which is the better one unless ε0 is small; and
+    on the side of the middle value on which each report lies, with others in the middle."""
+    best = family.attack(epsilon0, n, delta)
+    if float(epsilon0) > math.log(n) + 5 or best > epsilon0 * Fraction(999, 1000):
+        return best
+    ends = blanket.EndAttack(family.steps)
+    if epsilon0 >= blanket.TINY and ends.is_quick(epsilon0, n):
+        best = max(best, epsilon_refuted(ends, epsilon0, n, delta))
+    if epsilon0 <= 1:
+        best = max(best, epsilon_refuted(sign_family(family.steps), epsilon0, n, delta))
+    return best

@@ -16,16 +16,23 @@ from typing import Any
 
 import flint
 
-from dpaudit.accountants.contour import estimate
-from dpaudit.accountants.three_values import ThreeValues, curve
+from dpaudit.accountants.contour import enclose
+from dpaudit.accountants.three_floats import ThreeFloats
+from dpaudit.accountants.three_values import ThreeValues, exact_sum, is_long
 from dpaudit.balls import ball, decimal, lower, precision, upper
 
 
 def clone_law(epsilon0: Fraction, n: int, epsilon: Fraction) -> ThreeValues:
     """The summand of the clone bound at ε."""
-    p, e = ball(epsilon0).exp(), ball(epsilon).exp()
-    scale = 2 * p / (1 + p)
-    return ThreeValues(n, 1 / (2 * p), (p - e) * scale, (1 - e * p) * scale, flint.arb(0), 1 - e)
+    p, e, scale = ball(epsilon0).exp(), ball(epsilon).exp(), 2 / (1 + ball(-epsilon0).exp())
+    plus, minus = e * ball(epsilon0 - epsilon).expm1(), -ball(epsilon0 + epsilon).expm1()
+    return ThreeValues(n, 1 / (2 * p), plus * scale, minus * scale, flint.arb(0), -ball(epsilon).expm1())
+
+
+def clone_floats(epsilon0: float, n: int, epsilon: float) -> ThreeFloats:
+    scale, weight = 2 / (1 + math.exp(-epsilon0)), math.exp(-epsilon0) / 2
+    plus, minus = math.exp(epsilon) * math.expm1(epsilon0 - epsilon), -math.expm1(epsilon0 + epsilon)
+    return ThreeFloats(n, weight, plus * scale, minus * scale, 0.0, -math.expm1(epsilon), -math.expm1(-epsilon0))
 
 
 def response_law(epsilon0: Fraction, n: int, epsilon: Fraction) -> ThreeValues:
@@ -33,8 +40,15 @@ def response_law(epsilon0: Fraction, n: int, epsilon: Fraction) -> ThreeValues:
 
     G = (R_1 − e^ε R_2)/R_3 under R_3 = (1, 1, p)/(p+2).
     """
-    p, e = ball(epsilon0).exp(), ball(epsilon).exp()
-    return ThreeValues(n, 1 / (p + 2), p - e, 1 - e * p, (1 - e) / p, 1 - e)
+    p, e, mean = ball(epsilon0).exp(), ball(epsilon).exp(), -ball(epsilon).expm1()
+    plus, minus = e * ball(epsilon0 - epsilon).expm1(), -ball(epsilon0 + epsilon).expm1()
+    return ThreeValues(n, 1 / (p + 2), plus, minus, mean / p, mean)
+
+
+def response_floats(epsilon0: float, n: int, epsilon: float) -> ThreeFloats:
+    weight, mean = 1 / (math.exp(epsilon0) + 2), -math.expm1(epsilon)
+    plus, minus = math.exp(epsilon) * math.expm1(epsilon0 - epsilon), -math.expm1(epsilon0 + epsilon)
+    return ThreeFloats(n, weight, plus, minus, mean * math.exp(-epsilon0), mean, 1 - 2 * weight)
 
 
 @dataclass(frozen=True)
@@ -42,30 +56,64 @@ class Family:
     """δ(ε) of n shuffled reports for a three-valued law that depends on ε0 and ε."""
 
     law: Callable[[Fraction, int, Fraction], ThreeValues]
+    floats: Callable[[float, int, float], ThreeFloats]
 
     def delta(self, epsilon0: Fraction, n: int, epsilon: Fraction, effort: Fraction) -> tuple[Fraction, Fraction]:
         """Certified (lower, upper) of δ(ε); accurate where δ(ε) is about ``effort`` or more."""
         if epsilon >= epsilon0:
             return Fraction(0), Fraction(0)
-        bits = _working_bits(epsilon0, n, effort)
+        bits = 128 + 3 * n.bit_length()
         with precision(bits):
-            if _hopeless(epsilon0, n, effort):
+            if _hopeless(epsilon0, n):
                 low, high = _lone_target(epsilon0, n, epsilon)
-            else:
-                low, high = curve(self.law(epsilon0, n, epsilon), effort, bits)
+                return max(Fraction(0), lower(low)), upper(high)
+            law = self.law(epsilon0, n, epsilon)
+            if not law.plus > 0:  # S is never above 0, or hardly
+                return Fraction(0), max(Fraction(0), upper(law.plus))
+            if is_long(law):
+                low, high = enclose(law)
+                return max(Fraction(0), lower(low)), upper(high)
+        bits += _depth(effort)  # the recurrences of the sum lose about as much
+        with precision(bits):
+            low, high = exact_sum(self.law(epsilon0, n, epsilon), bits)
             return max(Fraction(0), lower(low)), upper(high)
 
     def estimate(self, epsilon0: float, n: int, epsilon: float) -> float:
         """log δ(ε) in floats, uncertified."""
-        with precision(64 + 2 * n.bit_length()):
-            return estimate(self.law(Fraction(epsilon0), n, Fraction(epsilon)))
+        if epsilon >= epsilon0:
+            return -math.inf
+        if _hopeless(Fraction(epsilon0), n):
+            return math.log(-math.expm1(epsilon - epsilon0)) - math.log1p(math.exp(-epsilon0))
+        floats = self.floats(epsilon0, n, epsilon)
+        return floats.log_delta() if floats.plus > 0 else -math.inf
 
     def attack(self, epsilon0: Fraction, n: int, delta: Fraction) -> Fraction:
         """A proven lower bound on ε for some ε0-LDP randomiser."""
         return last_one_out(epsilon0, n, delta)
 
 
-CLONE, RESPONSE = Family(clone_law), Family(response_law)
+CLONE, RESPONSE = Family(clone_law, clone_floats), Family(response_law, response_floats)
+
+
+def sign_family(steps: int) -> Family:
+    """Laplace reports on ``steps`` steps of which an observer sees the side of the middle value v only: an attack.
+
+    v itself counts for either side by a coin. The others hold v, the target an end: G = (R_0 − e^ε R_m)/R_v on the two sides,
+    where R_0 is above v with probability t^v/2, and R_m below it with t^{m−v}/2, t = e^{−ε0/m}.
+    """
+    low, high = Fraction(steps // 2, steps), Fraction(steps - steps // 2, steps)
+
+    def law(epsilon0: Fraction, n: int, epsilon: Fraction) -> ThreeValues:
+        e, mean = ball(epsilon).exp(), -ball(epsilon).expm1()
+        first, second = ball(-epsilon0 * low).expm1(), e * ball(-epsilon0 * high).expm1()
+        return ThreeValues(n, flint.arb(1) / 2, mean - first - second, mean + first + second, flint.arb(0), mean)
+
+    def floats(epsilon0: float, n: int, epsilon: float) -> ThreeFloats:
+        mean = -math.expm1(epsilon)
+        both = math.expm1(-epsilon0 * float(low)) + math.exp(epsilon) * math.expm1(-epsilon0 * float(high))
+        return ThreeFloats(n, 0.5, mean - both, mean + both, 0.0, mean, 0.0)
+
+    return Family(law, floats)
 
 
 def last_one_out(epsilon0: Fraction, n: int, delta: Fraction) -> Fraction:
@@ -75,7 +123,7 @@ def last_one_out(epsilon0: Fraction, n: int, delta: Fraction) -> Fraction:
     P(S) is (p/(1+p))^n against (p/(1+p))^{n−1}/(1+p), hence ε ≥ log(p − δ(1+p)(1+1/p)^{n−1}), rounded down; 0
     if empty.
     """
-    with precision(_working_bits(epsilon0, n, delta)):
+    with precision(128 + 2 * n.bit_length() + _depth(delta)):
         inverse = ball(-epsilon0).exp()
         # log(p − x) = ε0 + log(1 − x/p); the power through log1p, since n is large and 1/p small
         share = ball(delta) * (1 + inverse) * ((n - 1) * inverse.log1p()).exp()
@@ -84,9 +132,9 @@ def last_one_out(epsilon0: Fraction, n: int, delta: Fraction) -> Fraction:
         return max(Fraction(0), decimal(lower(ball(epsilon0) + (-share).log1p()), 15, up=False))
 
 
-def _hopeless(epsilon0: Fraction, n: int, delta: Fraction) -> bool:
-    """Is a single clone among the n − 1 others so rare (e^-60 of δ) that no amplification can be seen?"""
-    return float(epsilon0) > math.log(n) + math.log(delta.denominator) - math.log(delta.numerator) + 60
+def _hopeless(epsilon0: Fraction, n: int) -> bool:
+    """Is a single clone among the n − 1 others so rare that no amplification can be seen?"""
+    return float(epsilon0) > math.log(n) + 40
 
 
 def _lone_target(epsilon0: Fraction, n: int, epsilon: Fraction) -> tuple[Any, Any]:
@@ -95,6 +143,6 @@ def _lone_target(epsilon0: Fraction, n: int, epsilon: Fraction) -> tuple[Any, An
     return alone * (1 - n * ball(-epsilon0).exp()), alone
 
 
-def _working_bits(epsilon0: Fraction, n: int, delta: Fraction) -> int:
-    """Precision that keeps δ(ε) accurate to about 1e-20 of itself."""
-    return 128 + 3 * n.bit_length() + delta.denominator.bit_length() + math.ceil(3 * min(float(epsilon0), 1e4))
+def _depth(delta: Fraction) -> int:
+    """About −log2 δ."""
+    return max(0, delta.denominator.bit_length() - delta.numerator.bit_length())

@@ -1,38 +1,68 @@
 """Reads releases and proves what they cost together: per record, per observer, per batch.
 
-Pure ε adds up per record (Dwork & Roth 2014, Thm 3.16) and composes in parallel over disjoint cohorts. Gaussian releases add
-up their ρ (Bun & Steinke 2016, Lemma 1.7). A shuffled batch costs what the amplification theorem named in its line gives.
+For every record, the least ε that provably holds for what touches it (least.py): sums of pure ε (Dwork & Roth 2014, Thm 3.16) and
+of ρ (Bun & Steinke 2016, Lemma 1.7) always, and the exact composition where parameters were fixed in advance. Disjoint cohorts
+compose in parallel. A shuffled batch costs what the amplification theorem named in its line gives.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 from dpaudit.accountants.amplification import amplify
-from dpaudit.charges import cost, epsilon_at, gaussian_epsilon, rho, use_amplifier, zcdp_delta
+from dpaudit.accountants.clients import worst_client
+from dpaudit.accountants.closed import LARGEST_EPSILON, LARGEST_N
+from dpaudit.accountants.groups import groups
+from dpaudit.accountants.least import least
+from dpaudit.accountants.parts import AnyPart, Known, Part
+from dpaudit.accountants.summed import summed
+from dpaudit.charges import gaussian_epsilon, use_amplifier
 from dpaudit.claims import Bound, Finding, InvalidValue, Line, Number, exact_delta, show
 from dpaudit.ledger import Charge, Cohort, Ledger, PureSums, Release, is_ledger, load_releases, open_ledger
-from dpaudit.noise import GRID, Noise, noise_from
+from dpaudit.noise import GRID, Laplace, Noise, noise_from
 
 DEFAULT_DELTA = Fraction(1, 10**6)
+REFUSED = (
+    "numerical composition refused: parameters may have been chosen adaptively, after looking at released values; "
+    "give --fixed (fixed=True) if every noise scale and sensitivity was fixed in advance. Queries may be adaptive"
+)
+
+
+BLANKET = "privacy blanket, exact (Balle et al. 2019; Su et al. 2025)"
+CLONES = "clones, exact (Feldman–McMillan–Talwar 2021)"
 
 
 @lru_cache(maxsize=4096)
-def _cloned(epsilon0: Fraction, n: int, delta: Fraction) -> Fraction:
-    return amplify(epsilon0, n, delta, method="clone", attack=False).upper
+def _amplified(epsilon0: Fraction, n: int, delta: Fraction, method: str, steps: int) -> Fraction:
+    return amplify(epsilon0, n, delta, method=method, steps=steps, attack=False).upper
 
 
 def amplified(noise: Noise, epsilon0: Fraction, n: int, delta: Fraction) -> Fraction:
-    """ε of n shuffled reports of any ε0-LDP randomiser, adaptive ones included: the exact clone bound, at most ε0."""
-    return min(epsilon0, _cloned(epsilon0, n, delta))
+    """ε of n shuffled reports, at most ε0: of Laplace reports by their privacy blanket, which is never worse than the clones;
+    else by the exact clone bound for any ε0-LDP randomiser.
+
+    ε0 is what separates any two values that clients may hold; the blanket reads it as the width of one interval that holds them
+    all, in units of the scale, and rests on reports that do not depend on each other. Both hold for a batch that passes the door.
+    """
+    if not epsilon0 or epsilon0 > LARGEST_EPSILON or n > LARGEST_N:
+        return epsilon0
+    if isinstance(noise, Laplace):
+        return min(epsilon0, _amplified(epsilon0, n, delta, "laplace", int(epsilon0 / noise.rate)))
+    return min(epsilon0, _amplified(epsilon0, n, delta, "clone", 1))
 
 
 use_amplifier(amplified)
+
+
+@lru_cache(maxsize=4096)
+def _noise(name: str, parameters: tuple[tuple[str, str], ...]) -> Noise:
+    """Equal releases share one mechanism: they are told apart quickly."""
+    return noise_from(name, dict(parameters))
 
 
 @dataclass(frozen=True)
@@ -47,7 +77,7 @@ class Read:
     @classmethod
     def of(cls, release: Release) -> Read:
         grid = "1" if release.mechanism == "randomized-response" else show(GRID)  # hand-written releases may leave it out
-        noise = noise_from(release.mechanism, {"grid": grid, **release.parameters})
+        noise = _noise(release.mechanism, tuple({"grid": grid, **release.parameters}.items()))
         sensitivity = release.sensitivity if release.derived is None else release.derived
         steps = int(release.extra["steps"]) if "steps" in release.extra else int(-(-sensitivity // noise.grid))
         return cls(release, noise, steps, int(release.extra.get("coordinates", "1")))
@@ -56,6 +86,16 @@ class Read:
     def crowd(self) -> int:
         """How many reports a shuffled one hides among."""
         return int(self.release.extra.get("crowd", self.release.n))
+
+    @property
+    def clients(self) -> int:
+        """How many clients it is about: one per report, or the records of its cohort where they are known."""
+        return self.release.n if self.release.kind != "release" else self.release.cohort.size or self.release.n
+
+    @property
+    def summed(self) -> bool:
+        """Is nothing but sums of these reports used?"""
+        return self.release.kind == "reports" and self.release.extra.get("read") == "sums"
 
     @property
     def fewest_alike(self) -> int:
@@ -68,9 +108,11 @@ class Read:
         return self.release.cohort if self.release.cohort.size != 0 else Cohort.all()
 
 
-def account(ledger: Ledger | str | Path | Iterable[Release], *, delta: Number | None = None) -> Bound:
+def account(ledger: Ledger | str | Path | Iterable[Release], *, delta: Number | None = None, fixed: bool = False) -> Bound:
     """A proven (ε, δ) for a ledger, its file or a list of releases, per observer and for its worst client.
 
+    ``fixed``: every noise scale, sensitivity and cohort was fixed in advance, only the queries may have looked at what was
+    released before; then losses are composed exactly. Else only what holds for adaptively chosen parameters is used.
     Without ``delta``: the budget's, else 0 where every release is pure and 10^-6 where not. Charges whose release was
     never stored (a crash) count as spent.
     """
@@ -78,9 +120,9 @@ def account(ledger: Ledger | str | Path | Iterable[Release], *, delta: Number | 
         raise InvalidValue("ledger", type(ledger).__name__, "a ledger, its file, or a list of releases")
     if isinstance(ledger, str | Path):
         if not is_ledger(ledger):
-            return account(load_releases(ledger), delta=delta)
+            return account(load_releases(ledger), delta=delta, fixed=fixed)
         with open_ledger(ledger, readonly=True) as opened:
-            return account(opened, delta=delta)
+            return account(opened, delta=delta, fixed=fixed)
     releases = list(ledger.releases() if isinstance(ledger, Ledger) else ledger)
     budget = ledger.budget if isinstance(ledger, Ledger) else None
     if delta is not None:
@@ -91,25 +133,27 @@ def account(ledger: Ledger | str | Path | Iterable[Release], *, delta: Number | 
         pure = all(release.mechanism != "gaussian" and release.kind != "shuffled" for release in releases)
         target = Fraction(0) if pure else DEFAULT_DELTA
     unused = ledger.unused_charges() if isinstance(ledger, Ledger) else []
-    return account_releases(releases, target, unused)
+    return account_releases(releases, target, unused, fixed=fixed)
 
 
-def account_releases(releases: Sequence[Release], delta: Fraction, unused: Sequence[Charge] = ()) -> Bound:
-    """The bound at ``delta`` for these releases."""
+def account_releases(
+    releases: Sequence[Release], delta: Fraction, unused: Sequence[Charge] = (), *, fixed: bool = False
+) -> Bound:
+    """The bound at ``delta`` for these releases; ``fixed`` as in ``account``."""
     reads = [Read.of(release) for release in releases]
     lines = [_line(read, delta) for read in reads]
     findings = _understated(releases)
     findings += [Finding("DPA005", f"{line.batch}: {line.preconditions}", line.batch) for line in lines if not line.in_domain]
-    views: dict[str, tuple[Fraction, Fraction]] = {}
-    for observer in (
-        "server",
-        "actions",
-        *(["shuffled"] if any(r.kind == "shuffled" for r in releases) else []),
-    ):
-        views[observer] = _compose(reads, delta, unused, observer)
+    observers = ("server", "actions", *(["shuffled"] if any(r.kind == "shuffled" for r in releases) else []))
+    seen = {observer: groups(_touched(reads, unused, observer, delta)) for observer in observers}
+    bounds = {observer: least(parts, delta, fixed=fixed) for observer, parts in seen.items()}
+    views = {observer: (bound.epsilon, bound.delta) for observer, bound in bounds.items()}
     epsilon, spent = views["server"]
-    worst = {"epsilon": show(epsilon), "delta": show(spent), "releases": _most_releases(releases)}
-    return Bound(epsilon, spent, _method(reads), views, worst, lines, findings)
+    charges = [Charge(line.epsilon, line.delta, read.cohort, line.batch) for line, read in zip(lines, reads, strict=True)]
+    worst = worst_client([*charges, *unused]).to_dict(epsilon, spent)
+    several = any(group.total() > 1 for group in seen["server"])
+    notes = [REFUSED] if delta and several and not fixed else []
+    return Bound(epsilon, spent, bounds["server"].method, views, worst, lines, findings, notes)
 
 
 def _understated(releases: Sequence[Release]) -> list[Finding]:
@@ -133,7 +177,7 @@ def _line(read: Read, delta: Fraction) -> Line:
         if epsilon is None:
             return Line(
                 release.name,
-                release.n,
+                read.clients,
                 Fraction(0),
                 False,
                 Fraction(0),
@@ -142,18 +186,18 @@ def _line(read: Read, delta: Fraction) -> Line:
             )
         return Line(
             release.name,
-            release.n,
+            read.clients,
             epsilon,
             True,
             epsilon,
             "discrete Gaussian (Canonne et al. 2020)",
-            "sensitivity in L2",
+            "L2 sensitivity " + _known(release),
             delta,
         )
     theorem = "Laplace mechanism (Dwork et al. 2006)" if release.mechanism == "laplace" else "randomised response"
     if release.kind == "reports":
         theorem += ", local"
-    return Line(release.name, release.n, pure, True, pure, theorem, "sensitivity " + _known(release))
+    return Line(release.name, read.clients, pure, True, pure, theorem, "sensitivity " + _known(release))
 
 
 def _shuffled_line(read: Read, pure: Fraction, delta: Fraction) -> Line:
@@ -162,10 +206,10 @@ def _shuffled_line(read: Read, pure: Fraction, delta: Fraction) -> Line:
         return Line(release.name, release.n, pure, True, pure, "local randomiser", "δ = 0: shuffling gives nothing")
     epsilon = amplified(read.noise, pure, read.crowd, delta)
     if epsilon < pure:
-        condition = f"n honest clients, one report each; sensitivity {_known(release)}"
-        return Line(
-            release.name, release.n, pure, True, epsilon, "clones, exact (Feldman–McMillan–Talwar 2021)", condition, delta
-        )
+        blanket = isinstance(read.noise, Laplace)
+        values = ", values in one interval" if blanket else ""
+        condition = f"n honest clients, one report each{values}; sensitivity {_known(release)}"
+        return Line(release.name, release.n, pure, True, epsilon, BLANKET if blanket else CLONES, condition, delta)
     return Line(release.name, release.n, pure, True, pure, "local randomiser", "too few reports for amplification")
 
 
@@ -173,79 +217,38 @@ def _known(release: Release) -> str:
     return f"{show(release.derived)} proven" if release.derived is not None else f"{show(release.sensitivity)} declared"
 
 
-def _compose(reads: Sequence[Read], delta: Fraction, unused: Sequence[Charge], observer: str) -> tuple[Fraction, Fraction]:
-    """Worst record: Σ of pure and shuffled costs, plus the Gaussian part at the δ that is left."""
-    sums = PureSums()
-    gaussians: list[Read] = []
-    share = _share(reads, delta)
+def _touched(
+    reads: Sequence[Read], unused: Sequence[Charge], observer: str, delta: Fraction
+) -> Iterator[tuple[AnyPart, Cohort]]:
+    """What an observer sees of each release, and whose data it is about."""
+    share = delta / _most([read for read in reads if read.summed]) if observer == "actions" else Fraction(0)
     for read in reads:
-        pure = read.noise.epsilon(read.steps)
-        if pure is None:
-            gaussians.append(read)
-            continue
+        if share and read.summed and isinstance(read.noise, Laplace):
+            behind = summed(read.noise, read.steps, read.fewest_alike, share)
+            if behind.upper < (read.noise.epsilon(read.steps) or 0):
+                yield Known(behind.upper, share), read.cohort
+                continue
         crowd = read.fewest_alike if observer == "actions" else read.crowd
         shuffled = crowd if read.release.kind == "shuffled" else None
-        epsilon, spent = cost(read.noise, read.steps, share, shuffled=shuffled)
-        sums.add(Charge(epsilon, spent, read.cohort, read.release.name))
+        yield Part(read.noise, read.steps, 1, read.coordinates, shuffled), read.cohort
     for charge in unused:
-        sums.add(charge)
-    epsilon, spent = sums.worst()
-    if not gaussians:
-        return epsilon, spent
-    extra, used = _gaussian_part(gaussians, max(delta - spent, Fraction(0)))
-    return epsilon + extra, spent + used
+        yield lost(charge), charge.cohort
 
 
-def _share(reads: Sequence[Read], delta: Fraction) -> Fraction:
-    """δ for one shuffled batch. The δs of a record's batches add up, so they share it, and with the Gaussian part."""
-    parts = _most_releases([read.release for read in reads if read.release.kind == "shuffled"])
-    parts += any(read.noise.epsilon(read.steps) is None for read in reads)
-    return delta / max(parts, 1)
-
-
-def _gaussian_part(reads: Sequence[Read], delta: Fraction) -> tuple[Fraction, Fraction]:
-    if not delta:
-        raise InvalidValue("delta", "0", "greater than 0: Gaussian noise has no finite ε at δ = 0")
-    groups = _overlapping(reads)
-    return max(_gaussian_group(group, delta) for group in groups), delta
-
-
-def _gaussian_group(reads: Sequence[Read], delta: Fraction) -> Fraction:
-    if len(reads) == 1:
-        return gaussian_epsilon(reads[0].noise, reads[0].steps, delta, reads[0].coordinates)
-    total = sum((rho(read.noise, read.steps) for read in reads), Fraction(0))
-    return epsilon_at(delta, lambda epsilon: zcdp_delta(total, epsilon) <= delta)
-
-
-def _overlapping(reads: Sequence[Read]) -> list[list[Read]]:
-    """Groups of releases that may share a record; groups are disjoint from each other."""
-    groups: list[tuple[Cohort, list[Read]]] = []
-    for read in reads:
-        cohort, members = read.cohort, [read]
-        apart = []
-        for other, others in groups:
-            if cohort.disjoint(other):
-                apart.append((other, others))
-            else:
-                cohort, members = cohort.union(other), others + members
-        groups = [*apart, (cohort, members)]
-    return [members for _, members in groups]
-
-
-def _most_releases(releases: Sequence[Release]) -> int:
-    """How many releases touch the record that is touched most often."""
+def _most(reads: Sequence[Read]) -> int:
+    """How many of these touch the record that they touch most often; at least 1."""
     counts = PureSums()
-    for release in releases:
-        counts.add(Charge(Fraction(1), Fraction(0), release.cohort, release.name))
-    return int(counts.worst()[0])
+    for read in reads:
+        counts.add(Charge(Fraction(1), Fraction(0), read.cohort, read.release.name))
+    return max(1, int(counts.worst()[0]))
 
 
-def _method(reads: Sequence[Read]) -> str:
-    parts: list[Any] = []
-    if any(r.noise.epsilon(r.steps) is not None for r in reads):
-        parts.append("pure sums per record, parallel over disjoint cohorts")
-    if any(r.release.kind == "shuffled" for r in reads):
-        parts.append("shuffle amplification")
-    if any(r.noise.epsilon(r.steps) is None for r in reads):
-        parts.append("zCDP sums")
-    return "; ".join(parts) or "nothing released"
+def lost(charge: Charge) -> AnyPart:
+    """A charge whose release was never stored: what it may have shown."""
+    if charge.facts.get("mechanism") == "gaussian":
+        noise = noise_from("gaussian", {"grid": charge.facts.get("grid", show(GRID)), "sigma": charge.facts["sigma"]})
+        steps = int(charge.facts.get("steps", math.ceil(Fraction(charge.facts["sensitivity"]) / noise.grid)))
+        return Part(noise, steps, 1, int(charge.facts.get("coordinates", 2)))
+    if charge.epsilon is None:
+        raise InvalidValue("epsilon", None, "known for every charge")
+    return Known(charge.epsilon, charge.delta)

@@ -24,8 +24,9 @@ import flint
 import numpy as np
 import numpy.typing as npt
 
-SMOOTHING = 4e-5  # τc: the smoothing raises δ by a factor of at most about 1 + SMOOTHING²/2
+SMOOTHING = 1e-4  # τc: the smoothing raises δ by a factor of at most about 1 + SMOOTHING²/2
 SKIP = 42.0  # L above: a skipped node is below e^-42 of the largest
+_NODES = 32  # of an estimate
 _BLOCK = 4  # nodes are skipped or evaluated in blocks of at least this many
 
 Complexes = npt.NDArray[np.complex128]
@@ -50,6 +51,20 @@ class Tilt(Protocol):
         """A proven lower bound on −log |φ(c+it)/φ(c)| for every t in [low, high]; may be 0."""
 
 
+class FloatLaw(Protocol):
+    """The law of one summand G in floats, with E G ≤ 0: for searches only."""
+
+    @property
+    def n(self) -> int:
+        """The number of summands."""
+
+    def cumulants(self, c: float) -> tuple[float, float, float]:
+        """log φ and its first two derivatives at c; inf where they are too large."""
+
+    def log_moment(self, z: Complexes) -> Complexes:
+        """log φ at complex points with the same real part."""
+
+
 class Law(Protocol):
     """The law of one summand G, with E G ≤ 0."""
 
@@ -61,11 +76,9 @@ class Law(Protocol):
     def empty(self) -> Any:
         """P(G = 0) as an ``arb``, left out of the integral where it matters: 0 adds nothing to S_+."""
 
-    def cumulants(self, c: float) -> tuple[float, float, float]:
-        """log φ and its first two derivatives at c, in floats (for the search only)."""
-
-    def log_moment(self, z: Complexes) -> Complexes:
-        """log φ at complex points, in floats (for the search only)."""
+    @property
+    def floats(self) -> FloatLaw:
+        """The same law in floats."""
 
     def moment(self, z: Any) -> Any:
         """An enclosure of φ(z) as an ``acb``."""
@@ -83,23 +96,31 @@ class Saddle:
     deviation: float
 
 
-def saddle(law: Law) -> Saddle:
-    """Solve n K'(c) = 2/c by bisection on log c: φ(c)^n/c² is smallest there."""
-    low, high = -60.0, 60.0
-    while high - low > 1e-3:
-        middle = (low + high) / 2
-        c = math.exp(middle)
-        low, high = (middle, high) if law.n * law.cumulants(c)[1] * c < 2 else (low, middle)
-    c = math.exp(low)
+def saddle(law: FloatLaw) -> Saddle:
+    """Solve n K'(c) = 2/c by Newton's method in a bracket: φ(c)^n/c² is smallest there."""
+    _, drift, spread = law.cumulants(0.0)
+    c = (math.sqrt(drift**2 + 8 * spread / law.n) - drift) / (2 * spread)  # exact for a normal law
+    low, high, leap = 0.0, math.inf, 3.0
+    for step in range(200):
+        _, slope, curvature = law.cumulants(c)
+        gap = law.n * slope - 2 / c
+        low, high = (c, high) if gap < 0 else (low, c)
+        following = c - gap / (law.n * curvature + 2 / c**2) if math.isfinite(slope) else math.nan
+        if not (max(low, c / 3) <= following <= min(high, 3 * c)) or (step > 5 and high > 1.2 * low):
+            bounded = low > 0 and high < math.inf  # Newton is far off, or slow: leap, then halve on the scale of log c
+            following, leap = (math.sqrt(low * high), 3.0) if bounded else (c * leap if gap < 0 else c / leap, leap**2)
+        if abs(following - c) <= 1e-3 * c:
+            break
+        c = following
     variance = max(law.n * law.cumulants(c)[2], 0.0)
     s = (variance + 2 / c**2) ** -0.5
     return Saddle(c, min(s / 2, c / 5), math.sqrt(variance))
 
 
-def estimate(law: Law) -> float:
+def estimate(law: FloatLaw) -> float:
     """log δ = log(E[S_+]/n) in floats: a start for a search, never a bound."""
     at = saddle(law)
-    z = np.asarray(at.c + 1j * at.step * np.arange(48), dtype=np.complex128)
+    z = np.asarray(at.c + 1j * at.step * np.arange(_NODES), dtype=np.complex128)
     with np.errstate(all="ignore"):  # an estimate that fails is no estimate: -inf
         exponent = law.n * law.log_moment(z)
         peak = float(exponent[0].real)
@@ -110,7 +131,7 @@ def estimate(law: Law) -> float:
 
 def enclose(law: Law) -> tuple[Any, Any]:
     """(lower, upper): two ``arb`` whose outward ends enclose E[S_+] / n, at the precision of the caller."""
-    at = saddle(law)
+    at = saddle(law.floats)
     c, h = flint.arb(at.c), flint.arb(at.step)
     peak = law.moment(flint.acb(c)).real ** law.n
     empty = law.empty**law.n
@@ -190,7 +211,7 @@ def _aliases(law: Law, at: Saddle, tau: Any, total: Any) -> Any:
 def _chernoff(law: Law, at: Saddle, tau: Any, shifts: list[float]) -> Any:
     """Σ_{m≥1} e^{∓qmc} E[(S±qm)_+] ≤ φ(θ)^n e^{τ²θ²/2}/(eθ) Σ_{m≥1} e^{−qm|θ−c|}, at the best θ = c + shift."""
     q = 2 * math.pi / at.step
-    shift = min(shifts, key=lambda s: law.n * law.cumulants(at.c + s)[0] - abs(s) * q)
+    shift = min(shifts, key=lambda s: law.n * law.floats.cumulants(at.c + s)[0] - abs(s) * q)
     theta = flint.arb(at.c) + flint.arb(shift)
     ratio = (-2 * flint.arb.pi() / flint.arb(at.step) * flint.arb(abs(shift))).exp()
     growth = law.moment(flint.acb(theta)).real ** law.n * (tau * tau * theta * theta / 2).exp()

@@ -9,16 +9,12 @@ t^m/(1+t).
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from itertools import pairwise
 from typing import Any
 
 import flint
-import numpy as np
-import numpy.typing as npt
 
 from dpaudit.balls import ball
 
@@ -34,17 +30,17 @@ class Lattice:
     epsilon0: Fraction
     steps: int
     bits: int
-    cells: str = "exact"  # or "spread" or "merged": a coarser law above or below it in the convex order
+    whole: bool = False  # J is summed from end to end, rather than to the middle
 
     @property
     def listed(self) -> bool:
         """Is φ a sum over ``points``, rather than a power series?"""
-        return self.cells != "exact" or self.inner <= DIRECT
+        return self.inner <= DIRECT
 
     @property
     def inner(self) -> int:
-        """How many points lie strictly between the low end and the middle."""
-        return (self.steps - 1) // 2
+        """How many points lie strictly between the low end and the middle, or the other end."""
+        return self.steps - 1 if self.whole else (self.steps - 1) // 2
 
     @cached_property
     def a(self) -> Any:
@@ -70,14 +66,10 @@ class Lattice:
         return 2 * self.end + self.centre + 2 * self.power_sum(0)
 
     def power_sum(self, k: int) -> Any:
-        """Σ κ t^{m−y} u_y^k over 0 < y < m/2."""
-        return self._part(k, 1, self.inner) if self.inner else flint.arb(0)
-
-    def _part(self, k: int, first: int, last: int) -> Any:
-        """The same from y = first to last: a geometric series with ratio e^{a(1−2k)}."""
-        start = self.kappa * (self.a * (first - self.steps + k * (self.steps - 2 * first))).exp()
-        rate = self.a * (1 - 2 * k)
-        return start * (rate * (last - first + 1)).expm1() / rate.expm1()
+        """Σ κ t^{m−y} u_y^k over the inner points."""
+        start = self.kappa * (self.a * (1 - self.steps + k * (self.steps - 2))).exp()
+        rate = self.a * (1 - 2 * k)  # a geometric series
+        return start * (rate * self.inner).expm1() / rate.expm1()
 
     @cached_property
     def series(self) -> dict[int, Any]:
@@ -90,27 +82,9 @@ class Lattice:
 
     @cached_property
     def points(self) -> list[tuple[Any, Any]]:
-        """(weight, u) of the inner points one by one; of a fine lattice, cell by cell.
-
-        G is linear in u on either side, so moving a cell's weight to its two outermost points with the mean
-        kept raises G in the convex order (``spread``), and moving it to its mean lowers it (``merged``).
-        """
-        if self.inner <= DIRECT:
-            return [(self.kappa * (self.a * (y - self.steps)).exp(), self._u(y)) for y in range(1, self.inner + 1)]
-        edges = [self.inner * k // DIRECT for k in range(DIRECT + 1)]
-        found = []
-        for first, last in ((low + 1, high) for low, high in pairwise(edges)):
-            weight, moment = (self._part(k, first, last) for k in (0, 1))
-            if self.cells == "merged" or first == last:
-                found.append((weight, moment / weight))
-            else:
-                above, below = self._u(first), self._u(last)
-                share = (moment - below * weight) / (above - below)
-                found += [(share, above), (weight - share, below)]
-        return found
-
-    def _u(self, y: int) -> Any:
-        return (self.a * (self.steps - 2 * y)).exp()
+        """(weight, u) of the inner points one by one."""
+        numbers = range(1, self.inner + 1)
+        return [(self.kappa * (self.a * (y - self.steps)).exp(), (self.a * (self.steps - 2 * y)).exp()) for y in numbers]
 
     def inner_sum(self, z: Any) -> Any:
         """J(z), enclosed. After K terms at most (power sum 0) x^K/K! / (1 − x/K) is left, x = |z| e^ε0."""
@@ -125,25 +99,8 @@ class Lattice:
                 return self.series[terms](scaled) + flint.acb(error, error)
         raise ArithmeticError("the point is too far out for the power series")
 
-    @cached_property
-    def sample(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        """(weight, u) of the inner points in floats: all of them, or a quadrature of the continuous law."""
-        a, epsilon0 = float(self.a), float(self.epsilon0)
-        if self.inner <= 2048:
-            y = np.arange(1, self.inner + 1)
-            return math.tanh(a / 2) * np.exp(a * (y - self.steps)), np.exp(a * (self.steps - 2 * y))
-        nodes, weights = _quadrature()
-        v = (nodes + 1) * epsilon0 / 2  # v = log u; the weight is e^{−ε0/2} e^{−v/2} dv/4
-        return math.exp(-epsilon0 / 2) / 4 * np.exp(-v / 2) * weights * epsilon0 / 2, np.exp(v)
-
-
-@lru_cache(maxsize=1)
-def _quadrature() -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    nodes, weights = np.polynomial.legendre.leggauss(64)
-    return nodes, weights
-
 
 @lru_cache(maxsize=16)
-def lattice(epsilon0: Fraction, steps: int, bits: int, cells: str = "exact") -> Lattice:
+def lattice(epsilon0: Fraction, steps: int, bits: int, whole: bool = False) -> Lattice:
     """A lattice whose enclosures were computed at ``bits`` of precision; call it at that precision."""
-    return Lattice(epsilon0, steps, bits, cells)
+    return Lattice(epsilon0, steps, bits, whole)

@@ -28,12 +28,18 @@ class Proof:
     bound: Bound | None
     findings: Sequence[Finding]
     runs: Sequence[Sequence[Release]] = ()  # what each sealed run released
-    untraced: str = ""  # where the trace was lost first
+    untraced: str = ""  # what is not proven, and where its trace was lost
+    fixed: bool = False  # parameters were fixed in advance: path single
+
+    @property
+    def unproven(self) -> set[str]:
+        """The releases whose sensitivity no trace proves."""
+        return {release.name for run in self.runs for release in run if release.derived is None}
 
     def raised(self, observed: Mapping[str, Fraction], claim: Claim) -> Fraction:
         """The bound again, with the sensitivities that were observed where they exceed the declared ones."""
         runs = [[_with_sensitivity(r, observed.get(r.name)) for r in releases] for releases in self.runs]
-        return max(_at(account_releases(releases, claim.delta), claim) for releases in runs)
+        return max(_at(account_releases(releases, claim.delta, fixed=self.fixed), claim) for releases in runs)
 
 
 @dataclass
@@ -42,7 +48,7 @@ class _Run:
     findings: list[Finding]
     proven: bool
     single: bool
-    untraced: str
+    untraced: list[Finding]
 
 
 def prove(subject: Subject, claim: Claim, seed: int) -> Proof:
@@ -60,19 +66,26 @@ def prove(subject: Subject, claim: Claim, seed: int) -> Proof:
                 raise
             return Proof(None, None, [Finding("DPA002", str(leak)[8:], leak.where)])
     findings = _distinct([finding for run in runs for finding in run.findings])
+    single = all(run.single for run in runs)
     try:
-        bounds = [account_releases(run.releases, claim.delta) for run in runs]
+        bounds = [account_releases(run.releases, claim.delta, fixed=single) for run in runs]
     except InvalidValue as missing:
         return Proof(None, None, [*findings, Finding("DPA005", str(missing), subject.name)])
     bound = max(bounds, key=lambda b: _at(b, claim))
     findings = _distinct([*findings, *(f for f in bound.findings if f.rule != "DPA003" or not _has(findings, "DPA003"))])
     sensitivity = "proven" if all(run.proven for run in runs) else "declared"
-    path = "single" if all(run.single for run in runs) else _enforced(subject, claim, pairs[0][0], seed)
+    path = "single" if single else _enforced(subject, claim, pairs[0][0], seed)
     # What the budget enforces is the budget: other paths may cost more than the observed ones.
     figure = claim.epsilon if path == "enforced" and _at(bound, claim) <= claim.epsilon else _at(bound, claim)
     upper = Upper(figure, bound.method, sensitivity, path)  # type: ignore[arg-type]
-    lost = next((run.untraced for run in runs if run.untraced), "")
-    return Proof(upper, bound, findings, [run.releases for run in runs], lost)
+    lost = _told([f for run in runs for f in run.untraced])
+    return Proof(upper, bound, findings, [run.releases for run in runs], lost, single)
+
+
+def _told(untraced: Sequence[Finding]) -> str:
+    """What is not proven, and where; each place once."""
+    places = dict.fromkeys(f"{finding.message} ({finding.where})" for finding in untraced)
+    return "; ".join(places) or "the data was not sealed, as these neighbours give no bounds for it"
 
 
 def _with_sensitivity(release: Release, observed: Fraction | None) -> Release:
@@ -109,8 +122,7 @@ def _run(subject: Subject, claim: Claim, data: Any, seed: int) -> _Run:
     proven = sealed is not None and all(event.derived is not None for event in channel.events)
     # Whoever looks at a released value may go on to release more on a branch that this run did not take.
     watched = not watch.looked and not _reports(channel) and not channel.used_rng
-    lost = next((f"{f.message} ({f.where})" for f in channel.untraced), "")
-    return _Run(releases, list(channel.findings), proven, watched, lost)
+    return _Run(releases, list(channel.findings), proven, watched, list(channel.untraced))
 
 
 def _compare_with_plain(subject: Subject, data: Any, seed: int, sealed: Channel) -> None:
@@ -138,12 +150,14 @@ def _reports(channel: Channel) -> bool:
 def _enforced(subject: Subject, claim: Claim, data: Any, seed: int) -> str:
     """Behind a door whose budget equals the claim, every path costs at most the claim. Does the subject fit through it?"""
     sealed = subject.neighbours.seal(data)
-    try:
-        with simulate(seed, budget=claim, every_report=True, proven=True) as channel:
-            subject.run(fresh(data) if sealed is None else sealed, channel)
-    except DpauditError:  # over budget, or a release that is not proven
-        return "observed"
-    return "enforced"
+    for filter_ in ("pure-sums", "zcdp") if claim.delta else ("pure-sums",):
+        try:
+            with simulate(seed, budget=claim, filter=filter_, every_report=True, proven=True) as channel:
+                subject.run(fresh(data) if sealed is None else sealed, channel)
+        except DpauditError:  # over budget, or a release that is not proven
+            continue
+        return "enforced"
+    return "observed"
 
 
 def _distinct(findings: Sequence[Finding]) -> list[Finding]:

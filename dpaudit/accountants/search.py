@@ -111,19 +111,3 @@ def _short(value: Fraction) -> Fraction:
 def log(value: Fraction) -> float:
     """log of a fraction that floats may not hold; −inf at 0 and below."""
     return math.log(value.numerator) - math.log(value.denominator) if value > 0 else -math.inf
-
-
-def float_root(log_curve: Callable[[float], float], target: float, low: float, high: float) -> float:
-    """An uncertified crossing of a monotone curve of log δ between 0 < low < high, to about 1e-6 of itself."""
-    a, b = math.log(low), math.log(high)
-    u, v = log_curve(low) - target, log_curve(high) - target
-    if (u < 0) == (v < 0):
-        return low if abs(u) < abs(v) else high
-    for step in range(60):
-        if b - a < 1e-6:
-            break
-        secant = a + (b - a) * u / (u - v) if math.isfinite(u - v) and step % 3 else (a + b) / 2
-        x = min(max(secant, a + (b - a) * 1e-3), b - (b - a) * 1e-3)
-        w = log_curve(math.exp(x)) - target
-        a, b, u, v = (x, b, w, v) if (w < 0) == (u < 0) else (a, x, u, w)
-    return math.exp((a + b) / 2)

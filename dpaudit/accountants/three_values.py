@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import flint
-import numpy as np
 
-from dpaudit.accountants.contour import Complexes, Tilt, enclose, log1p
+from dpaudit.accountants.contour import Tilt, saddle
+from dpaudit.accountants.three_floats import ThreeFloats
 
-EXACT_LIMIT = 1e5  # expected number of reports that are not the idle value, up to which the sum is taken term by term
+EXACT_LIMIT = 2e4  # expected number of reports that are not the idle value, up to which the sum is taken term by term
+_EFFORT = 45.0  # terms below e^-45 of the whole are bounded, not added
 
 
 @dataclass(frozen=True)
@@ -33,32 +34,17 @@ class ThreeValues:
     def empty(self) -> Any:
         return 1 - 2 * self.weight if self.idle == 0 else flint.arb(0)
 
-    def _atoms(self) -> tuple[tuple[float, float], ...]:
-        w = float(self.weight)
-        rest = float(1 - 2 * self.weight)
-        return (w, float(self.plus)), (w, float(self.minus)), (max(rest, 0.0), float(self.idle))
-
-    def cumulants(self, c: float) -> tuple[float, float, float]:
-        try:
-            tilted = [(w, g, math.expm1(c * g)) for w, g in self._atoms()]
-        except OverflowError:
-            return math.inf, math.inf, math.inf
-        excess = math.fsum([c * float(self.mean)] + [w * (x - c * g) for w, g, x in tilted])
-        first = math.fsum([float(self.mean)] + [w * g * x for w, g, x in tilted]) / (1 + excess)
-        second = math.fsum(w * g * g * (1 + x) for w, g, x in tilted) / (1 + excess)
-        return math.log1p(excess), first, second - first**2
-
-    def log_moment(self, z: Complexes) -> Complexes:
-        excess = z * float(self.mean)
-        for w, g in self._atoms():
-            excess = excess + w * (np.expm1(z * g) - z * g)
-        return log1p(excess)
+    @cached_property
+    def floats(self) -> ThreeFloats:
+        weight, plus, minus, idle, mean = (float(x) for x in (self.weight, self.plus, self.minus, self.idle, self.mean))
+        return ThreeFloats(self.n, weight, plus, minus, idle, mean, float(1 - 2 * self.weight))
 
     def moment(self, z: Any) -> Any:
-        return self.weight * ((z * self.plus).exp() + (z * self.minus).exp()) + (1 - 2 * self.weight) * (z * self.idle).exp()
+        active = self.weight * ((z * self.plus).exp() + (z * self.minus).exp())
+        return active + (1 - 2 * self.weight) * ((z * self.idle).exp() if self.idle != 0 else 1)
 
     def tilt(self, c: float) -> Tilt:
-        tilted = tuple((w * math.exp(c * g), g) for w, g in self._atoms())
+        tilted = tuple((w * math.exp(c * g), g) for w, g in self.floats.atoms)
         return PairLoss(tilted, math.fsum(w for w, _ in tilted))
 
 
@@ -69,8 +55,8 @@ class PairLoss:
     atoms: tuple[tuple[float, float], ...]  # weights need not be normalised
     total: float  # at least the weight of all atoms, listed here or not
     reach: float = math.inf
-    nodes: int = 6000
-    attempts: int = 100_000
+    nodes: int = 500
+    attempts: int = 800
 
     def loss(self, low: float, high: float) -> float:
         found = 0.0
@@ -89,28 +75,34 @@ def _least_sine(low: float, high: float) -> float:
     return max(0.0, min(abs(math.sin(math.pi * first)), abs(math.sin(math.pi * last))) - 1e-12)
 
 
-def curve(law: ThreeValues, delta: Fraction, bits: int) -> tuple[Any, Any]:
-    """(lower, upper): enclosures of δ(ε) = E[(ΣG)_+]/n for a three-valued law; ``delta`` sets the effort."""
-    if law.n * float((2 * law.weight).upper()) > EXACT_LIMIT:
-        return enclose(law)
-    return exact_sum(law, delta, bits)
+def is_long(law: ThreeValues) -> bool:
+    """Would the sum have so many terms that the contour is the better way?"""
+    return law.n * float((2 * law.weight).upper()) > EXACT_LIMIT
 
 
-def exact_sum(law: ThreeValues, delta: Fraction, bits: int) -> tuple[Any, Any]:
+def exact_sum(law: ThreeValues, bits: int, effort: float = _EFFORT) -> tuple[Any, Any]:
     """Sum over the number m of reports that are not idle, in a window; what is outside is bounded and added on top."""
     n, active = law.n, 2 * law.weight
-    first, last = _window(n, float(active), delta)
-    odds = active / (1 - active)
+    c = saddle(law.floats).c
+    peak = law.moment(flint.acb(c)).real
+    always = bool(active == 1)
+    tilted = 1 - (1 - active) * (c * law.idle).exp() / peak  # the chance of not being idle under the weight e^{cG}
+    peak = peak**n
+    first, last = (n, n) if always else _window(n, float(tilted), effort)
+    odds = active / (1 - active) if not always else flint.arb(0)
     gap = law.plus - law.minus
-    # S > 0 iff more than θ = slope·m + offset of the m are "plus"; fixed point, and a wrong integer is
-    # covered by slack
+    # S > 0 iff more than θ = slope·m + offset of the m are "plus"; fixed point, and a wrong integer, which needs |S| ≤ slack, is
+    # covered: P(|S| ≤ slack) ≤ φ(c)^n e^{c·slack}
     slope, offset = (law.idle - law.minus) / gap, -n * law.idle / gap
     fixed_slope, fixed_offset = (int((x * flint.arb(2) ** bits).mid().floor().unique_fmpz()) for x in (slope, offset))
     positive = _first_positive(law)
     left_out, first = (first if first > positive else 1), max(first, positive)
     slack = gap * (n + 2) * flint.arb(2) ** (1 - bits) + gap * (n * flint.arb(slope.rad()) + flint.arb(offset.rad()))
+    slack = slack * peak * (c * slack).exp()
+    # E[S_+; M = m] ≤ E[e^{cS}; M = m]/(ec) = φ(c)^n/(ec) · P(M = m) under the tilted law
+    outside = flint.arb(0) if always else peak / (flint.arb(1).exp() * c) * _outside(n, tilted, left_out, last) / n
     if first > last:
-        return flint.arb(0), law.plus / 2 * _outside(n, active, odds, left_out, last) / n + slack
+        return flint.arb(0), outside + slack
     chance = _binomial(n, first, active)
     m, b = first, ((fixed_slope * first + fixed_offset) >> bits) + 1
     mass = _half_binomial(m - 1, b - 1)
@@ -126,13 +118,12 @@ def exact_sum(law: ThreeValues, delta: Fraction, bits: int) -> tuple[Any, Any]:
             tail, mass = tail + mass * (b - 1) / (2 * (m - b + 1)), mass * m / (2 * (m - b + 1))
         chance = chance * odds * (n - m) / (m + 1)
         m += 1
-    lower = total / n - slack
-    return lower, total / n + slack + law.plus / 2 * _outside(n, active, odds, left_out, last) / n
+    return total / n - slack, total / n + slack + outside
 
 
-def _window(n: int, active: float, delta: Fraction) -> tuple[int, int]:
-    """Values of m that carry all but a negligible part (e^-45 of δ) of the expectation."""
-    mean, effort = n * active, 45.0 + math.log(delta.denominator) - math.log(delta.numerator)
+def _window(n: int, active: float, effort: float) -> tuple[int, int]:
+    """Values of m that carry all but about e^-effort of a binomial law."""
+    mean = n * active
     half = math.sqrt(2 * mean * (1 - active) * effort) + effort
     return max(1, math.floor(mean - half)), max(1, min(n, math.ceil(mean + half)))
 
@@ -143,15 +134,15 @@ def _first_positive(law: ThreeValues) -> int:
     return max(1, int(least.upper().floor().unique_fmpz()) + 1)
 
 
-def _outside(n: int, active: Any, odds: Any, first: int, last: int) -> Any:
-    """Σ m P(M = m) over m < first and m > last, bounded by geometric series; E[S_+; M = m] ≤ plus·m/2·P(M = m)."""
-    total = flint.arb(0)
+def _outside(n: int, chance: Any, first: int, last: int) -> Any:
+    """An upper bound on P(1 ≤ M < first) + P(M > last) for binomial M, by geometric series."""
+    total, odds = flint.arb(0), chance / (1 - chance)
     if first > 1:
-        ratio = (first - 1) / (odds * (n - first + 1))
-        total += first * _binomial(n, first, active) * ratio / (1 - ratio) if ratio < 1 else active * n
+        ratio = first / (odds * (n - first + 1))
+        total += _binomial(n, first, chance) * ratio / (1 - ratio) if ratio < 1 else 1
     if last < n:
-        ratio = odds * (n - last) / flint.arb(last)
-        total += last * _binomial(n, last, active) * ratio / (1 - ratio) if ratio < 1 else active * n
+        ratio = odds * (n - last) / flint.arb(last + 1)
+        total += _binomial(n, last, chance) * ratio / (1 - ratio) if ratio < 1 else 1
     return total
 
 

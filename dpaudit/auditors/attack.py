@@ -9,16 +9,21 @@ from typing import Any
 
 import numpy as np
 
+from dpaudit.auditors.betting import PILOT, bet_until
+from dpaudit.auditors.betting import detectable as detectable_bets
 from dpaudit.auditors.described import describe
+from dpaudit.auditors.engine import HERE, Engine
+from dpaudit.auditors.evidence import SMALL, find_evidence
 from dpaudit.auditors.float_runs import most_central
-from dpaudit.auditors.game import TRAINING, Outcome, detectable, learn_scores, play_game
+from dpaudit.auditors.game import Outcome, detectable
+from dpaudit.auditors.pair_names import pair_generator, pair_name
+from dpaudit.auditors.play import best_pair, play_game
 from dpaudit.auditors.porosity import audit_porosity
 from dpaudit.auditors.replayed import Observed, Replayed, check_repeatable, far_replay, play
-from dpaudit.auditors.runs import child, finite, likelihood_scores, returned_values
-from dpaudit.auditors.shuffled import shuffled_event
-from dpaudit.auditors.witness import Witness, action_event, first_release_event, transcript_witness
+from dpaudit.auditors.runs import Trials, child
+from dpaudit.auditors.witness import Witness
 from dpaudit.channel import PathChanged
-from dpaudit.claims import Claim, Finding, Lower, float_down
+from dpaudit.claims import Claim, Finding, Lower, float_down, float_up
 from dpaudit.subject import Subject
 
 REFUTE = 1e-6  # a statistical refutation holds at confidence 1 − 10^-6
@@ -39,14 +44,23 @@ class Attack:
     findings: list[Finding] = field(default_factory=list)
     observed: Observed = field(default_factory=Observed)
     reason: str = ""
+    interrupted: bool = False  # by Ctrl-C: what is here holds, but there might have been more
 
 
-def attack(subject: Subject, claim: Claim, *, confidence: float, samples: int, seed: int) -> Attack:
-    """Attack a subject. Exact evidence is looked for first; the game is played where it can add something."""
-    rng = np.random.default_rng([seed, 4])
+def attack(
+    subject: Subject, claim: Claim, *, confidence: float, samples: int, seed: int, engine: Engine = HERE, search: bool = True,
+    sequential: bool = False,
+) -> Attack:  # fmt: skip
+    """Attack a subject. Exact evidence is looked for first; the game is played where it can add something.
+
+    ``search``: look at other neighbours than the listed ones as well. ``sequential``: first of all, and in place of the game, an
+    e-process that stops at the first run where it refutes the claim.
+    """
+    by_statistics = _bet_attack if sequential else _game_attack
+    rng = pair_generator(seed)
     pairs = list(subject.neighbours.pairs(rng))
     if not subject.grey:
-        game = _game_attack(subject, claim, pairs, confidence, samples, seed, by_likelihood=False)
+        game = by_statistics(subject, claim, pairs, confidence, samples, seed, engine, by_likelihood=False)
         porous = audit_porosity(subject, most_central(subject, pairs, seed), seed=seed, claim=claim)
         game.findings += [porous] if porous is not None else []
         return game
@@ -59,14 +73,25 @@ def attack(subject: Subject, claim: Claim, *, confidence: float, samples: int, s
     if far is not None and not any(f.rule == "DPA002" for f in result.findings):
         result.findings.append(far)
     if any(f.rule == "DPA002" for f in result.findings):
-        game = _game_attack(subject, claim, pairs, confidence, samples, seed, by_likelihood=False)
+        game = by_statistics(subject, claim, pairs, confidence, samples, seed, engine, by_likelihood=False)
         game.findings, game.observed = result.findings, result.observed
         return game
-    witness, needs_game = _exact_witness(subject, claim, pairs, played, seed)
-    if witness is not None:
-        _take(result, witness, claim, played)
-    if needs_game and not result.refuted:
-        game = _game_attack(subject, claim, pairs, confidence, samples, seed, by_likelihood=claim.observer == "server")
+    if sequential:
+        exact = _sees_likelihood(subject, claim, played)
+        bets = _bet_attack(subject, claim, pairs, confidence, samples, seed, engine, by_likelihood=exact)
+        bets.findings, bets.observed = result.findings, result.observed
+        if bets.refuted or bets.interrupted:
+            return bets
+    evidence = find_evidence(subject, claim, pairs, played, seed, search=search)
+    if evidence.witness is not None:
+        _take(result, evidence.witness, claim, played)
+    if not evidence.strongest:  # what these events did not find, others might
+        result.detectable = None
+    if sequential:
+        return result if result.lower.epsilon >= bets.lower.epsilon else bets
+    if evidence.needs_game and not result.refuted:
+        chosen, exact = evidence.pairs, evidence.by_likelihood
+        game = _game_attack(subject, claim, chosen, confidence, samples, seed, engine, by_likelihood=exact)
         if game.refuted or game.lower.epsilon > result.lower.epsilon:
             game.findings, game.observed = result.findings, result.observed
             return game
@@ -96,34 +121,6 @@ def _fewer(subject: Subject, trials: int | None) -> int | None:
     return trials if trials is None or limit is None else min(trials, int(limit))
 
 
-def _exact_witness(
-    subject: Subject,
-    claim: Claim,
-    pairs: Sequence[tuple[Any, Any]],
-    played: Sequence[tuple[int, Replayed]],
-    seed: int,
-) -> tuple[Witness | None, bool]:
-    """The best exact evidence for the claim's observer, and whether a game could find more."""
-    shuffled = any(event.to == "shuffled" for _, one in played for event in one.events)
-    found: list[Witness | None] = []
-    if claim.observer in ("shuffled", "server") and shuffled:
-        found += [shuffled_event(subject, claim, *pair, seed) for pair in pairs]
-        needs_game = False
-    elif claim.observer == "server" and claim.delta == 0:
-        found += [transcript_witness(one, *pairs[place], claim.observer) for place, one in played]
-        needs_game = False
-    elif claim.observer == "server":
-        found += [first_release_event(one, claim, *pairs[place]) for place, one in played]
-        # One number from one release: a tail event is the best there is (monotone likelihood ratio), so a game adds nothing.
-        needs_game = any(len(one.events) != 1 or one.events[0].query.size > (one.trials or 1) for _, one in played)
-    else:
-        if subject.vectorised:
-            found += [action_event(subject, *pair, claim, seed) for pair in pairs]
-        needs_game = True
-    real = [witness for witness in found if witness is not None]
-    return max(real, key=lambda w: w.epsilon, default=None), needs_game
-
-
 def _take(result: Attack, witness: Witness, claim: Claim, played: Sequence[tuple[int, Replayed]]) -> None:
     runs = sum(one.trials or 1 for _, one in played)
     confidence = float(witness.facts.get("confidence", 1.0))
@@ -132,10 +129,10 @@ def _take(result: Attack, witness: Witness, claim: Claim, played: Sequence[tuple
     result.refuted = witness.epsilon > claim.epsilon
     result.witness = witness.facts if result.refuted else None
     if result.refuted:
-        result.reason = _why(witness, claim)
+        result.reason = why(witness, claim)
 
 
-def _why(witness: Witness, claim: Claim) -> str:
+def why(witness: Witness, claim: Claim) -> str:
     """One sentence for a person."""
     figure, allowed = f"{float(witness.epsilon):.9g}", f"{float(claim.epsilon):.9g}"
     if witness.facts["kind"] == "transcript":
@@ -153,16 +150,17 @@ def _game_attack(
     confidence: float,
     samples: int,
     seed: int,
+    engine: Engine,
     *,
     by_likelihood: bool,
 ) -> Attack:
     """The game on the most promising pair, chosen on runs of its own; stages escalate while a refutation is in reach."""
-    pair = _best_pair(subject, claim, pairs, samples, seed, by_likelihood)
+    pair = best_pair(subject, claim, pairs, samples, seed, by_likelihood, engine)
     epsilon, delta = float(claim.epsilon), float(claim.delta)
 
     def game(stage: int) -> Outcome:
-        size = samples * 4**stage
-        return _one_game(subject, pair, size, child(seed, 1, stage), delta, 1 - confidence, by_likelihood)
+        trials = Trials(subject, pair, child(seed, 1, stage), by_likelihood)
+        return play_game(trials, samples * 4**stage, delta, 1 - confidence, engine)
 
     stage, first = 0, game(0)
     outcome, level = first, first.at(REFUTE / STAGES)
@@ -182,65 +180,58 @@ def _game_attack(
             "kind": "statistics", "observer": claim.observer, "data": describe(pair[0]), "neighbour": describe(pair[1]),
             "epsilon": lower_level.epsilon, "confidence": lower_level.confidence, "samples": size,
             "right": outcome.guesses.right, "wrong": outcome.guesses.wrong, "runs": outcome.guesses.n,
+            "score": "likelihood ratio" if by_likelihood else "learned", "seed": child(seed, 1, stage),
+            "pair": pair_name(subject.neighbours, pair, _place(pairs, pair), seed, swapped=False),
         }  # fmt: skip
         result.reason = f"the lower bound {lower_level.epsilon:.4g} at confidence 1−10^-6 exceeds {epsilon:.6g}"
     return result
 
 
-def _down(value: float, places: int = 6) -> float:
-    return float(np.floor(value * 10**places) / 10**places)
-
-
-def _best_pair(
+def _bet_attack(
     subject: Subject,
     claim: Claim,
     pairs: Sequence[tuple[Any, Any]],
+    confidence: float,
     samples: int,
     seed: int,
+    engine: Engine,
+    *,
     by_likelihood: bool,
-) -> tuple[Any, Any]:
-    """Small games on every pair; the winner is attacked with fresh runs."""
-    if len(pairs) == 1:
-        return pairs[0]
-    size = max(2000, min(samples // 5, 20_000)) if subject.vectorised else max(200, min(samples // 20, 500))
-    delta = float(claim.delta)
-    results = [
-        _one_game(subject, pair, size, child(seed, 2, place), delta, 0.05, by_likelihood).epsilon
-        for place, pair in enumerate(pairs[: 12 if subject.vectorised else 6])
-    ]
-    return pairs[int(np.argmax(results))]
+) -> Attack:
+    """The e-process on the most promising pair, chosen on runs of its own. It may be looked at after every run, at no cost."""
+    pair = best_pair(subject, claim, pairs, min(samples, PILOT), seed, by_likelihood, engine)
+    trials, runs = Trials(subject, pair, child(seed, 3), by_likelihood), 2 * samples
+    found = bet_until(trials, claim, runs, alpha=REFUTE, confidence=confidence, engine=engine)
+    kind = "likelihood ratio" if by_likelihood else "learned score"
+    lower = Lower(_down(found.lower), confidence, f"e-process, {kind}, valid at any time", -(-found.runs // 2))
+    least = detectable_bets(found, float(claim.epsilon), float(claim.delta), runs, REFUTE)
+    result = Attack(lower, found.flagged, detectable=_down(least, 4), interrupted=found.interrupted)
+    figure = found.log_evidence / np.log(10)
+    if found.flagged:
+        result.level = float(np.nextafter(float_up(claim.epsilon), np.inf))  # more than the claim, at least
+        result.witness = {
+            "kind": "sequential", "observer": claim.observer, "data": describe(pair[0]), "neighbour": describe(pair[1]),
+            "draws": found.runs, "runs": runs, "log10_evidence": _down(figure, 4), "confidence": 1 - REFUTE, "seed": trials.seed,
+            "score": "likelihood ratio" if by_likelihood else "learned",
+            "pair": pair_name(subject.neighbours, pair, _place(pairs, pair), seed, swapped=False),
+        }  # fmt: skip
+        result.reason = f"after {found.runs:,} draws the evidence against the claim is 10^{_down(figure, 2):g} to 1"
+    elif found.interrupted:
+        result.reason = f"interrupted after {found.runs:,} of {runs:,} draws; the lower bound holds as it stands"
+    return result
 
 
-def _one_game(
-    subject: Subject,
-    pair: tuple[Any, Any],
-    samples: int,
-    seed: int,
-    delta: float,
-    alpha: float,
-    by_likelihood: bool,
-) -> Outcome:
-    """2·samples runs, a fair coin each."""
-    rng = np.random.default_rng([seed, 5])
-    coins = rng.random(2 * samples) < 0.5
-    counts = int(coins.sum()), int((~coins).sum())
-    trained = int(TRAINING * len(coins))
-    if by_likelihood:
-        ones = likelihood_scores(subject, pair[0], pair[1], counts[0], child(seed, 1))
-        zeros = -likelihood_scores(subject, pair[1], pair[0], counts[1], child(seed, 0))
-        scores = np.empty(len(coins))
-        scores[coins], scores[~coins] = ones, zeros
-        return play_game([scores], coins, delta, alpha, trained=trained)
-    rows = [
-        returned_values(subject, pair[0], counts[0], child(seed, 1)),
-        returned_values(subject, pair[1], counts[1], child(seed, 0)),
-    ]
-    width = max(part.shape[1] for part in rows)
-    rows = [np.pad(part, ((0, 0), (0, width - part.shape[1]))) for part in rows]
-    table = np.empty((len(coins), width))
-    table[coins], table[~coins] = rows
-    table = finite(table)
-    table = table[:, (table != table[:1]).any(axis=0)]  # constant in all runs on both data sets: says nothing
-    half = trained // 2
-    candidates = [score(table[half:]) for score in learn_scores(table[:half], coins[:half])]
-    return play_game(candidates, coins[half:], delta, alpha, trained=trained - half)
+def _sees_likelihood(subject: Subject, claim: Claim, played: Sequence[tuple[int, Replayed]]) -> bool:
+    """Is the exact likelihood ratio of all releases this observer's to compute, and can every report be drawn for it?"""
+    events = [event for _, one in played for event in one.events]
+    mixed = [event for event in events if event.to == "shuffled"]
+    small = subject.vectorised and all(event.query.shape[-1] <= SMALL for event in mixed)
+    return (claim.observer == "server" or len(mixed) == len(events)) and (not mixed or small) if events else False
+
+
+def _place(pairs: Sequence[tuple[Any, Any]], pair: tuple[Any, Any]) -> int:
+    return next(place for place, (first, second) in enumerate(pairs) if first is pair[0] and second is pair[1])
+
+
+def _down(value: float, places: int = 6) -> float:
+    return float(np.floor(value * 10**places) / 10**places)

@@ -6,21 +6,50 @@ from typing import Any
 
 import numpy as np
 
+SHORT = 12  # records that are all shown
+SHOWN = 3  # exceptions that are
+
 
 def describe(data: Any) -> Any:
     """Data that an audit made up, short enough to read."""
     if isinstance(data, np.ndarray):
-        if data.size <= 12:
-            return data.tolist()
-        values, counts = np.unique(data, return_counts=True)
-        if len(values) <= 4:
-            exceptions = [
-                {"index": [int(i) for i in np.flatnonzero(data.ravel() == v)[:3]], "value": float(v)}
-                for v, c in zip(values, counts, strict=True)
-                if c <= 3
-            ]
-            return {"records": int(data.size), "value": float(values[counts.argmax()]), "except": exceptions}
-        return {"records": int(data.size), "first": [float(v) for v in data.ravel()[:4]]}
+        if data.ndim == 2:
+            return _rows(data)
+        return _all(data) if data.size <= SHORT else _many(data.ravel())
     if data is None or isinstance(data, int | float | str | bool):
         return data
     return repr(data)[:200]
+
+
+def _all(records: np.ndarray) -> Any:
+    """Every record; in JSON, NaN and the infinities are texts."""
+    listed = records.tolist()
+    if records.ndim != 1:
+        return listed
+    return [one if not isinstance(one, float) or np.isfinite(one) else str(one) for one in listed]
+
+
+def _rows(table: np.ndarray) -> str:
+    """Rows of several numbers each: the commonest, and the others."""
+    rows, counts = np.unique(table, axis=0, return_counts=True)
+    common = rows[counts.argmax()] if len(rows) else np.zeros(0)
+    others = np.flatnonzero((table != common).any(axis=1))
+    told = [f"row {i} = {_row(table[i])}" for i in others[:SHOWN]]
+    told += [f"{len(others) - SHOWN} more"] if len(others) > SHOWN else []
+    return f"{len(table)} rows of {_row(common)}" + (", except " + ", ".join(told) if told else "")
+
+
+def _row(row: np.ndarray) -> str:
+    return "(" + ", ".join(f"{value:g}" for value in row) + ")"
+
+
+def _many(records: np.ndarray) -> str:
+    """Most records hold one value, or they do not."""
+    values, counts = np.unique(records, return_counts=True)
+    common = values[counts.argmax()]
+    others = np.flatnonzero(records != common)
+    if len(others) > len(records) // 2:
+        return f"{len(records)} records, first " + ", ".join(f"{value:g}" for value in records[:4])
+    told = [f"record {i} = {records[i]:g}" for i in others[:SHOWN]]
+    told += [f"{len(others) - SHOWN} more"] if len(others) > SHOWN else []
+    return f"{len(records)} records of {common:g}" + (", except " + ", ".join(told) if told else "")

@@ -4,13 +4,15 @@ a lower bound on ε that holds with the stated confidence, whatever the score.""
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from scipy.special import betaincinv
+from scipy.special import betaincinv, expit
 
-TRAINING = 0.2  # share of the runs on which score, thresholds and form are chosen; the bound uses the rest
+LEVEL = 0.05  # at which rules are compared on training data
+_QUANTILES = np.unique([*np.geomspace(1e-5, 0.01, 25), *np.linspace(0.01, 0.99, 99), *(1 - np.geomspace(1e-5, 0.01, 25))])
 
 
 @dataclass(frozen=True)
@@ -23,39 +25,64 @@ class Guesses:
     sides: int
 
 
+# The bounds, for arrays of counts. ``delta`` is that of the guesses: δ, or δ/2 when they are one-sided.
+
+
+def _pure(right: Any, wrong: Any, alpha: float) -> np.ndarray:
+    p = betaincinv(np.maximum(right, 1e-300), wrong + 1.0, alpha)
+    with np.errstate(divide="ignore"):
+        return np.where(np.asarray(right) > 0, np.maximum(np.log(p) - np.log1p(-p), 0.0), 0.0)
+
+
+def _two(right: Any, wrong: Any, n: float, alpha: float, delta: float) -> np.ndarray:
+    low = np.where(np.asarray(right) > 0, betaincinv(np.maximum(right, 1e-300), n - right + 1.0, alpha / 2), 0.0) - delta
+    high = np.where(np.asarray(wrong) < n, betaincinv(wrong + 1.0, np.maximum(n - wrong, 1e-300), 1 - alpha / 2), 1.0)
+    return np.maximum(np.log(np.maximum(low, 1e-300) / high), 0.0)
+
+
+def _one(right: Any, wrong: Any, n: float, alpha: float, delta: float) -> np.ndarray:
+    beta = alpha / 10
+    share = betaincinv(np.maximum(right, 1e-300), wrong + 1.0, alpha - beta)
+    least = betaincinv(np.maximum(wrong, 1e-300), n - wrong + 1.0, beta)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        inside = share / (1 - share) - delta / least
+    usable = (np.asarray(right) > 0) & (np.asarray(wrong) > 0) & (inside > 1)
+    return np.log(np.where(usable, inside, 1.0))
+
+
+def _bounds(right: Any, wrong: Any, n: float, sides: int, alpha: float, delta: float, form: str) -> np.ndarray:
+    if delta == 0:
+        return _pure(right, wrong, alpha)
+    return (_one if form == "one interval" else _two)(right, wrong, n, alpha, delta * sides / 2)
+
+
 def pure_bound(g: Guesses, alpha: float) -> float:
     """Right guesses are dominated by Bin(r, 1/(1+e^−ε)), so one Clopper–Pearson bound serves both directions."""
-    if g.right == 0:
-        return 0.0
-    p = betaincinv(g.right, g.wrong + 1, alpha)
-    return max(0.0, float(math.log(p) - math.log1p(-p)))
+    return float(_pure(g.right, g.wrong, alpha))
 
 
 def two_intervals(g: Guesses, alpha: float, delta: float) -> float:
     """P(right) ≤ e^ε P(wrong) + δ·sides/2, with a Clopper–Pearson bound on each probability."""
-    if g.right == 0:
-        return 0.0
-    low = betaincinv(g.right, g.n - g.right + 1, alpha / 2) - delta * g.sides / 2
-    high = betaincinv(g.wrong + 1, g.n - g.wrong, 1 - alpha / 2) if g.wrong < g.n else 1.0
-    return max(0.0, float(math.log(low / high))) if low > 0 else 0.0
+    return float(_two(g.right, g.wrong, g.n, alpha, delta * g.sides / 2))
 
 
 def one_interval(g: Guesses, alpha: float, delta: float) -> float:
     """Given r = right + wrong guesses, right is dominated by Bin(r, (e^ε w+δ)/((1+e^ε)w+δ)), w = P(wrong) bounded below
     with β = α/10 (Berger & Boos 1994)."""
-    if g.right == 0 or g.wrong == 0:
-        return 0.0
-    beta = alpha / 10
-    share = betaincinv(g.right, g.wrong + 1, alpha - beta)
-    wrong = betaincinv(g.wrong, g.n - g.wrong + 1, beta)
-    inside = share / (1 - share) - delta * g.sides / 2 / wrong
-    return max(0.0, float(math.log(inside))) if inside > 0 else 0.0
+    return float(_one(g.right, g.wrong, g.n, alpha, delta * g.sides / 2))
 
 
 def bound(g: Guesses, alpha: float, delta: float, form: str) -> float:
-    if delta == 0:
-        return pure_bound(g, alpha)
-    return one_interval(g, alpha, delta) if form == "one interval" else two_intervals(g, alpha, delta)
+    return float(_bounds(g.right, g.wrong, g.n, g.sides, alpha, delta, form))
+
+
+def promise(g: Guesses, delta: float, scale: float) -> float:
+    """About the bound that a game ``scale`` times as large would give, less one and a half standard errors of this estimate."""
+    right, wrong = g.right - g.n * delta * g.sides / 2, g.wrong + 0.5
+    if right <= 0:
+        return -math.inf
+    error = math.sqrt(1 / g.right + 1 / wrong)
+    return math.log(right / wrong) - error * (1.5 + 1.645 / math.sqrt(scale))
 
 
 @dataclass(frozen=True)
@@ -66,49 +93,73 @@ class Rule:
     high: float
     form: str
 
-    def count(self, scores: np.ndarray, coins: np.ndarray) -> Guesses:
-        one, zero = scores >= self.high, scores <= self.low
-        right = int((one & coins).sum() + (zero & ~coins).sum())
-        wrong = int((one & ~coins).sum() + (zero & coins).sum())
-        return Guesses(right, wrong, len(scores), int(math.isfinite(self.high)) + int(math.isfinite(self.low)))
+    @property
+    def sides(self) -> int:
+        return int(math.isfinite(self.high)) + int(math.isfinite(self.low))
+
+    def count(self, ones: np.ndarray, zeros: np.ndarray) -> tuple[int, int]:
+        """Right and wrong guesses on the scores of the two data sets."""
+        right = np.count_nonzero(ones >= self.high) + np.count_nonzero(zeros <= self.low)
+        wrong = np.count_nonzero(zeros >= self.high) + np.count_nonzero(ones <= self.low)
+        return int(right), int(wrong)
+
+    def guesses(self, scores: np.ndarray, coins: np.ndarray) -> Guesses:
+        return Guesses(*self.count(scores[coins], scores[~coins]), len(scores), self.sides)
 
 
-def choose_rule(scores: np.ndarray, coins: np.ndarray, delta: float, scale: float) -> tuple[Rule, float]:
-    """The rule with the best bound on the training data (and that bound), counts scaled up to the size of the test part."""
-    candidates = np.unique(
-        np.quantile(
-            scores,
-            [
-                0.0,
-                0.0005,
-                0.001,
-                0.002,
-                0.005,
-                *np.linspace(0.01, 0.99, 99),
-                0.995,
-                0.998,
-                0.999,
-                0.9995,
-                1.0,
-            ],
-        )
-    )
-    forms = ("pure",) if delta == 0 else ("one interval", "two intervals")
+def choose_rule(scores: np.ndarray, odds: np.ndarray, delta: float, scale: float, caution: float = 0.0) -> Rule:
+    """The rule with the best expected bound on training data, counts scaled up to the size of the test part.
 
-    def value(rule: Rule) -> float:
-        g = rule.count(scores, coins)
-        grown = Guesses(int(g.right * scale), math.ceil(g.wrong * scale), int(g.n * scale), g.sides)
-        return bound(grown, 0.05, delta, rule.form)
+    Each run counts as P(1|score) right guesses, by its log-odds: the score itself if that is exact, else a line fitted to the
+    coins. Counting the coins instead would prefer those thresholds in the tails that were lucky.
+    """
+    order = np.argsort(scores)
+    ranked = scores[order]
+    one = np.concatenate([[0.0], np.cumsum(expit(odds[order]))])
+    zero = np.concatenate([[0.0], np.cumsum(expit(-odds[order]))])
+    candidates = np.unique(ranked[(_QUANTILES * (len(ranked) - 1)).round().astype(int)])
+    left, right = np.searchsorted(ranked, candidates, "left"), np.searchsorted(ranked, candidates, "right")
+    above = _Side(candidates, one[-1] - one[left], zero[-1] - zero[left])
+    below = _Side(candidates, zero[right], one[right])
+    found: list[tuple[float, Rule]] = []
+    for form in ("pure",) if delta == 0 else ("one interval", "two intervals"):
 
-    best = max((Rule(-math.inf, c, form) for c in candidates for form in forms), key=value)
-    other = max((Rule(c, math.inf, form) for c in candidates for form in forms), key=value)
-    pairs = [best, other]
-    if other.low < best.high:
-        pairs += [Rule(other.low, best.high, form) for form in forms]
-        pairs += [Rule(c, best.high, best.form) for c in candidates if c < best.high]
-        pairs += [Rule(other.low, c, other.form) for c in candidates if c > other.low]
-    chosen = max(pairs, key=value)
-    return chosen, value(chosen)
+        def value(r: Any, w: Any, sides: int, form: str = form) -> np.ndarray:
+            doubt = caution * np.sqrt(1 / np.maximum(r, 1e-9) + 1 / np.maximum(w, 1e-9))
+            return _bounds(r * scale, w * scale, len(ranked) * scale, sides, LEVEL, delta, form) - doubt
+
+        found += [(number, Rule(low, high, form)) for number, low, high in _best_pairs(above, below, value)]
+    return max(found, key=lambda pair: pair[0])[1]
+
+
+@dataclass(frozen=True)
+class _Side:
+    """Guesses on one side of each candidate threshold."""
+
+    thresholds: np.ndarray
+    right: np.ndarray
+    wrong: np.ndarray
+
+
+def _best_pairs(above: _Side, below: _Side, value: Callable[[Any, Any, int], np.ndarray]) -> Iterator[tuple[float, float, float]]:
+    """(value, low, high): the best one-sided rules, and two-sided ones by improving each threshold in turn."""
+    tops, bottoms = value(above.right, above.wrong, 1), value(below.right, below.wrong, 1)
+    top, bottom = int(tops.argmax()), int(bottoms.argmax())
+    yield float(tops[top]), -math.inf, float(above.thresholds[top])
+    yield float(bottoms[bottom]), float(below.thresholds[bottom]), math.inf
+    for first in (0, 1):
+        i, j = top, bottom
+        for turn in range(4):
+            if turn % 2 == first:
+                free = np.flatnonzero(below.thresholds < above.thresholds[i])
+                values = value(above.right[i] + below.right[free], above.wrong[i] + below.wrong[free], 2)
+            else:
+                free = np.flatnonzero(above.thresholds > below.thresholds[j])
+                values = value(above.right[free] + below.right[j], above.wrong[free] + below.wrong[j], 2)
+            if not len(free):
+                break
+            i, j = (i, int(free[values.argmax()])) if turn % 2 == first else (int(free[values.argmax()]), j)
+            yield float(values.max()), float(below.thresholds[j]), float(above.thresholds[i])
 
 
 @dataclass(frozen=True)
@@ -124,17 +175,9 @@ class Outcome:
         return bound(self.guesses, alpha, self.delta, self.rule.form)
 
 
-Scorer = Callable[[np.ndarray], np.ndarray]
-
-
-def play_game(candidates: Sequence[np.ndarray], coins: np.ndarray, delta: float, alpha: float, *, trained: int) -> Outcome:
-    """The game on ready scores; the first ``trained`` entries choose among the candidate scores and rules."""
-    rounded = [np.round(scores, 6) for scores in candidates]  # finer differences are floating-point leaks (DPA006)
-    grow = (len(coins) - trained) / max(trained, 1)
-    chosen = [choose_rule(scores[:trained], coins[:trained], delta, grow) for scores in rounded]
-    (rule, _), scores = max(zip(chosen, rounded, strict=True), key=lambda pair: pair[0][1])
-    guesses = rule.count(scores[trained:], coins[trained:])
-    return Outcome(bound(guesses, alpha, delta, rule.form), guesses, rule, delta)
+def rounded(scores: np.ndarray) -> np.ndarray:
+    """Finer differences are floating-point leaks, which are a finding of their own (DPA006)."""
+    return np.round(scores, 6)
 
 
 def detectable(guesses: Guesses, claim: float, delta: float, alpha: float) -> float:
@@ -158,75 +201,3 @@ def detectable(guesses: Guesses, claim: float, delta: float, alpha: float) -> fl
         middle = (low + high) / 2
         low, high = (low, middle) if refutes(middle) else (middle, high)
     return high
-
-
-def learn_scores(table: np.ndarray, coins: np.ndarray) -> list[Scorer]:
-    """Scores for transcripts of unknown law, from training data (runs, features): candidates to choose from."""
-    if table.shape[1] == 0:
-        return [lambda x: np.zeros(len(x))]
-    distinct = [np.unique(column) for column in table.T]
-    few = [c for c, values in enumerate(distinct) if 1 < len(values) <= max(50, len(table) // 20)]
-    found: list[Scorer] = []
-    rows = np.unique(table, axis=0)
-    if len(rows) <= max(50, len(table) // 20):
-        found.append(_categories(rows, table, coins))
-    elif few:
-        best = max(few, key=lambda c: _separation(table[:, c], coins))
-        column = _categories(distinct[best][:, None], table[:, [best]], coins)
-        found.append(lambda x: column(x[:, [best]]))
-    if table.shape[1] == 1 and not found:
-        return [_bins(table[:, 0], coins)]
-    return found if len(few) == table.shape[1] and found else [*found, _logistic(table, coins)]
-
-
-def _separation(column: np.ndarray, coins: np.ndarray) -> float:
-    """Total variation between the two sides of one discrete column."""
-    _, codes = np.unique(column, return_inverse=True)
-    ones, zeros = (np.bincount(codes[side], minlength=codes.max() + 1) / max(side.sum(), 1) for side in (coins, ~coins))
-    return float(np.abs(ones - zeros).sum())
-
-
-def _categories(distinct: np.ndarray, table: np.ndarray, coins: np.ndarray) -> Scorer:
-    """Log-ratios per category, shrunken by half a count."""
-    keys = {row.tobytes(): place for place, row in enumerate(np.ascontiguousarray(distinct))}
-
-    def place(x: np.ndarray) -> np.ndarray:
-        return np.array([keys.get(row.tobytes(), len(keys)) for row in np.ascontiguousarray(x)])
-
-    codes = place(table)
-    ones = np.bincount(codes[coins], minlength=len(keys) + 1) + 0.5
-    zeros = np.bincount(codes[~coins], minlength=len(keys) + 1) + 0.5
-    ratio = np.log(ones / coins.sum()) - np.log(zeros / (~coins).sum())
-    ratio[-1] = 0.0
-    return lambda x: ratio[place(x)]
-
-
-def _bins(column: np.ndarray, coins: np.ndarray) -> Scorer:
-    """Quantile bins in one dimension."""
-    edges = np.unique(np.quantile(column, np.linspace(0, 1, 41)[1:-1]))
-    codes = np.searchsorted(edges, column, side="right")
-    ones = np.bincount(codes[coins], minlength=len(edges) + 1) + 0.5
-    zeros = np.bincount(codes[~coins], minlength=len(edges) + 1) + 0.5
-    ratio = np.log(ones / coins.sum()) - np.log(zeros / (~coins).sum())
-    return lambda x: ratio[np.searchsorted(edges, x[:, 0], side="right")]
-
-
-def _logistic(table: np.ndarray, coins: np.ndarray) -> Scorer:
-    """Ridge logistic regression on clipped, standardised values and their magnitudes, by Newton's method."""
-    finite = np.where(np.isfinite(table), table, 0.0)
-    centre = np.median(finite, axis=0)
-    spread = np.maximum(np.quantile(np.abs(finite - centre), 0.75, axis=0), 1e-12)
-
-    def features(x: np.ndarray) -> np.ndarray:
-        z = np.clip((np.where(np.isfinite(x), x, 0.0) - centre) / spread, -20, 20)
-        flags = ~np.isfinite(x)
-        return np.concatenate([np.ones((len(x), 1)), z, np.abs(z), np.tanh(z), flags], axis=1)
-
-    x, y = features(table), coins.astype(float)
-    weights = np.zeros(x.shape[1])
-    for _ in range(12):
-        p = 1 / (1 + np.exp(-np.clip(x @ weights, -30, 30)))
-        gradient = x.T @ (y - p) - weights
-        hessian = (x * (p * (1 - p))[:, None]).T @ x + np.eye(len(weights))
-        weights += np.linalg.solve(hessian, gradient)
-    return lambda new: features(new) @ weights

@@ -1,107 +1,83 @@
-"""Shuffled batches: the event on the extreme report, in closed form."""
+"""Shuffled batches: events about the extreme report, and about how many reports pass a threshold, with exact probabilities."""
 
 from __future__ import annotations
 
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-from scipy.special import betaincinv
-
+from dpaudit.auditors.batch_paths import DOUBT, differing_batch, likely_batch
 from dpaudit.auditors.described import describe
+from dpaudit.auditors.report_counts import Batch, count_event
+from dpaudit.auditors.tails import decimal
 from dpaudit.auditors.witness import Witness
-from dpaudit.channel import Event, simulate
-from dpaudit.claims import Claim
-from dpaudit.noise.extreme import extreme_report_attack
+from dpaudit.claims import Claim, exact
+from dpaudit.noise import from_units
+from dpaudit.noise.extreme import Attack, extreme_report_attack
 from dpaudit.subject import Subject
 
-PATHS = 400  # runs that show which batch the differing client is in, and how large it is
-DOUBT = 1e-8  # error of that estimate, far below the 10^-6 of a refutation
+Found = tuple[Fraction, str, dict[str, Any]]  # ε, how it was found, and what a witness tells
 
 
 def shuffled_event(subject: Subject, claim: Claim, data: Any, other: Any, seed: int) -> Witness | None:
-    """All other clients hold one value, one holds another: "the smallest (largest) report is beyond τ" has exact probabilities.
+    """All clients but one hold the same value: the best event about the extreme report, or about how many pass a threshold.
 
-    What came before the batch has the same law under both data sets, so with E = "the batch has at most n reports, and this
-    scale" the event "E and the extreme report is beyond τ" shows ε ≥ log((p − δ/P(E))/p'). P(E) is bounded below from runs.
+    What came before the batch has the same law under both data sets. So with E = "the batch has this noise and n reports, that
+    client's among them", the event "E and S" shows ε ≥ log((p − δ/P(E))/p'), where p and p' are the probabilities of S given E.
+    P(E) is 1 where nothing comes before the batch; else it is bounded below from runs.
     """
-    batch = _differing_batch(subject, data, other, seed)
-    if batch is None:
+    difference = differing_batch(subject, data, other, seed)
+    likely = None if difference is None else likely_batch(subject, data, other, difference, seed)
+    if difference is None or not likely:
         return None
-    place, event, mine, theirs = batch
-    noise = event.noise
-    if noise.name != "laplace":  # the closed form is that of Laplace reports
+    delta = claim.delta / likely
+    if delta >= 1:
         return None
-    runs = _batch_sizes(subject, data, place, noise, seed)
-    good = sum(same for _, same in runs)
-    if not good:
+    batch = difference.batch
+    found = [one for one in (_extreme(batch, delta), _counted(batch, delta)) if one is not None]
+    if not found:
         return None
-    n = max(size for size, same in runs if same)
-    likely = float(betaincinv(good, len(runs) - good + 1, DOUBT))
-    effective = claim.delta / Fraction(likely).limit_denominator(10**9) if claim.delta else Fraction(0)
-    if effective >= 1:
-        return None
-    spread = Fraction(abs(mine - theirs)) * noise.grid
-    scale = Fraction(noise.parameters()["scale"])
-    found_attack = extreme_report_attack(scale, spread, n, effective, noise.grid)
-    if found_attack.epsilon <= 0:
-        return None
+    epsilon, method, told = max(found, key=lambda one: one[0])
     facts = {
-        "kind": "event", "observer": "shuffled", "data": describe(data), "neighbour": describe(other), "batch": event.name,
-        "n": n, "scale": noise.parameters()["scale"], "event": found_attack.event,
-        "probability": found_attack.p, "neighbour_probability": found_attack.q,
-        "batch_probability": round(likely, 6), "confidence": 1 - DOUBT,
+        "kind": "event", "observer": claim.observer, "data": describe(data), "neighbour": describe(other),
+        "batch": difference.name, "n": batch.n, "noise": {"mechanism": batch.noise.name, **batch.noise.parameters()}, **told,
+        "batch_probability": float(likely), "confidence": 1.0 if likely == 1 else 1 - DOUBT, "seed": seed,
     }  # fmt: skip
-    return Witness(found_attack.epsilon, "extreme-report event in closed form", facts)
+    return Witness(epsilon, method, facts)
 
 
-def _differing_batch(subject: Subject, data: Any, other: Any, seed: int) -> tuple[int, Event, int, int] | None:
-    """The shuffled batch in which the two data sets differ, if all other clients hold the higher or lower value."""
-    events = []
-    for values in (data, other):
-        with simulate(seed, every_report=True) as channel:
-            subject.run(values, channel)
-        events.append([e for e in channel.events if e.to == "shuffled"])
-    for place, (event, mirror) in enumerate(zip(*events, strict=False)):
-        values, counts = np.unique(np.concatenate([event.query.ravel(), mirror.query.ravel()]), return_counts=True)
-        if len(values) != 2 or event.query.size != mirror.query.size:
-            continue
-        crowd = int(values[counts.argmax()])
-        odd = [int((e.query != crowd).sum()) for e in (event, mirror)]
-        if sorted(odd) == [0, 1]:
-            exception = int(values[counts.argmin()])
-            return place, event, exception, crowd
-    return None
+def _extreme(batch: Batch, delta: Fraction) -> Found | None:
+    """The smallest or largest of Laplace reports, in closed form; the client's value is the crowd's in one of the data sets."""
+    if batch.noise.name != "laplace" or batch.crowd not in (batch.first, batch.second):
+        return None
+    scale, spread = Fraction(batch.noise.parameters()["scale"]), abs(batch.first - batch.second) * batch.noise.grid
+    found = extreme_report_attack(scale, spread, batch.n, delta, batch.noise.grid)
+    if found.epsilon <= 0:
+        return None
+    apart = batch.second == batch.crowd  # the client stands out in the data, not in the neighbour
+    favours = "data" if apart == found.event.endswith("low)") else "neighbour"
+    told = {"event": _extreme_text(batch, found), "favours": favours}
+    told |= {"probability": decimal(exact(found.p)), "neighbour_probability": decimal(exact(found.q))}
+    return found.epsilon, "extreme-report event in closed form", told
 
 
-def _batch_sizes(subject: Subject, data: Any, place: int, noise: Any, seed: int) -> list[tuple[int, bool]]:
-    """For runs on other noise: the size of that batch, and whether it exists with this scale or less noise."""
-    sizes: list[tuple[int, bool]] = []
-    if subject.vectorised:
-        with simulate(seed + 17, trials=PATHS) as channel:
-            subject.run(data, channel)
-        return _sizes_of_trials(channel.events, noise, place)
-    for k in range(40):
-        with simulate(seed + 17 + k, every_report=True) as channel:
-            subject.run(data, channel)
-        batches = [e for e in channel.events if e.to == "shuffled"]
-        same = len(batches) > place and batches[place].noise == noise
-        sizes.append((batches[place].query.shape[-1] if same else 0, same))
-    return sizes
+def _extreme_text(batch: Batch, found: Attack) -> str:
+    """The attack is about a client below the crowd; for one above it everything is mirrored."""
+    below = min(batch.first, batch.second) < batch.crowd
+    mirrored = {
+        "the smallest report is at or below": "the largest report is at or above",
+        "the smallest report is above": "the largest report is below",
+        "the largest report is at or below": "the smallest report is at or above",
+        "the largest report is above": "the smallest report is below",
+    }
+    event = next(text for text in mirrored if found.event.startswith(text + " the others"))
+    value = float(from_units(batch.crowd + (found.threshold if below else -found.threshold), batch.noise.grid))
+    return f"{event if below else mirrored[event]} {value:.9g}"
 
 
-def _sizes_of_trials(events: Any, noise: Any, place: int) -> list[tuple[int, bool]]:
-    names = list(dict.fromkeys(e.name for e in events if e.to == "shuffled"))
-    name = names[place] if place < len(names) else None
-    sizes: dict[int, tuple[int, bool]] = dict.fromkeys(range(PATHS), (0, False))
-    wanted = float(Fraction(noise.parameters()["scale"]))
-    for event in events:
-        if event.name != name or event.counts is None:
-            continue
-        index = np.arange(PATHS) if event.index is None else event.index
-        totals = np.broadcast_to(event.counts, event.query.shape).sum(axis=-1)
-        scale = getattr(event.noise, "scale", None)
-        scales = np.broadcast_to(np.asarray(scale, dtype=float), totals.shape)
-        for trial, total, one in zip(index, totals, scales, strict=True):
-            sizes[int(trial)] = (int(total), bool(one <= wanted * (1 + 1e-9)))
-    return list(sizes.values())
+def _counted(batch: Batch, delta: Fraction) -> Found | None:
+    found = count_event(batch, delta)
+    if found is None:
+        return None
+    told = {"event": found.text(batch), "favours": "data" if found.favours_first else "neighbour"}
+    told |= {"probability": decimal(found.p), "neighbour_probability": decimal(found.p_other)}
+    return found.epsilon, "count of reports beyond a threshold, exact", told

@@ -6,6 +6,7 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from dpaudit.claims import InvalidValue, exact_delta, exact_epsilon, whole
@@ -24,6 +25,14 @@ def fail(message: str, code: int) -> int:
     """Say it in one line on stderr."""
     print("dpaudit: " + " ".join(message.split()), file=sys.stderr)
     return code
+
+
+def write_file(text: str, path: str) -> None:
+    """All of it, or nothing."""
+    place = Path(path)
+    partial = place.with_name(place.name + ".partial")
+    partial.write_text(text + "\n", encoding="utf-8")
+    partial.replace(place)
 
 
 def as_json(document: Any) -> str:

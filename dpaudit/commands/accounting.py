@@ -11,11 +11,12 @@ from dpaudit.commands import HOLDS, UNPROVEN, VIOLATED, Answer, as_json, given_e
 
 
 def account_command(options: argparse.Namespace) -> Answer:
-    from dpaudit.accountants import account
-    from dpaudit.report.text import account_text
+    from dpaudit.accountants import account, odometer
+    from dpaudit.report.text import account_text, odometer_text
 
     epsilon, delta = given_epsilon(options.epsilon, needed=False), options.delta
-    bound = account(options.ledger, delta=delta)
+    bound = account(options.ledger, delta=delta, fixed=options.fixed)
+    readings = odometer(options.ledger, delta=delta) if options.odometer else []
     limit = (epsilon, exact_delta(delta or 0)) if epsilon is not None else _own_budget(options.ledger)
     over = limit is not None and (bound.epsilon > limit[0] or bound.delta > limit[1])
     findings = [finding.to_dict() for finding in bound.findings]
@@ -33,9 +34,17 @@ def account_command(options: argparse.Namespace) -> Answer:
             "schema": "dpaudit.account/1", "epsilon": show(bound.epsilon), "delta": show(bound.delta), "method": bound.method,
             "observers": {name: {"epsilon": show(e), "delta": show(d)} for name, (e, d) in bound.per_observer.items()},
             "worst_client": dict(bound.worst_client), "releases": [line.to_dict() for line in bound.lines], "findings": findings,
+            "notes": list(bound.notes), **({"odometer": [r.to_dict() for r in readings]} if options.odometer else {}),
         }  # fmt: skip
         return (VIOLATED if over else HOLDS), as_json(document)
-    text = account_text(bound, options.ledger, None if limit is None else f"ε={show(limit[0])}, δ={show(limit[1])}")
+    budget = None if limit is None else f"ε={show(limit[0])}, δ={show(limit[1])}"
+    if options.format in ("html", "markdown"):
+        from dpaudit.report.account_html import account_html, account_markdown
+
+        form = account_html if options.format == "html" else account_markdown
+        return (VIOLATED if over else HOLDS), form(bound, options.ledger, budget, over)
+    text = account_text(bound, options.ledger, budget)
+    text += odometer_text([(r.releases, r.name, r.epsilon, r.delta) for r in readings])
     return (VIOLATED if over else HOLDS), text + ("\n  DPA001   over budget" if over else "")
 
 

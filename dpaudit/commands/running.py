@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import inspect
+import sys
+from pathlib import Path
+from typing import Any
 
 from dpaudit.claims import DpauditError, show, whole
 from dpaudit.commands import HOLDS, Answer, algorithm_parameters, as_json, progress
@@ -24,7 +28,7 @@ def run_command(options: argparse.Namespace) -> Answer:
     if subject.evaluate is None:
         raise DpauditError(f"{options.name} brings no environment to run in")
     kind = "deployment" if seed is None else "simulated"
-    ledger = MemoryLedger(kind=kind) if options.ledger is None else open_ledger(options.ledger, kind=kind)
+    ledger = MemoryLedger(kind) if options.ledger is None else open_ledger(options.ledger, kind=kind, code=_code(subject))
     if options.ledger is not None and next(iter(ledger.releases()), None) is not None:
         ledger.close()
         raise DpauditError(f"{options.ledger} holds a run already; a new run needs a new ledger")
@@ -52,6 +56,15 @@ def run_command(options: argparse.Namespace) -> Answer:
         "findings": findings, "choices": dict(subject.notes),
     }  # fmt: skip
     return HOLDS, as_json(document) if options.format == "json" else run_text(document, subject.notes)
+
+
+def _code(subject: Any) -> Path | None:
+    """The package of an algorithm, or the file of one that stands alone; its digest is kept in the ledger."""
+    module = inspect.getmodule(subject.function)
+    if module is None or getattr(module, "__file__", None) is None:
+        return None
+    package = sys.modules[module.__name__.partition(".")[0]]
+    return Path(package.__path__[0]) if hasattr(package, "__path__") else Path(str(module.__file__))
 
 
 def demo_command(options: argparse.Namespace) -> Answer:

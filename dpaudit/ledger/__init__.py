@@ -19,7 +19,8 @@ from dpaudit.ledger.opening import SqliteLedger, import_jsonl, is_ledger, load_r
 from dpaudit.ledger.parquet import export_parquet
 from dpaudit.ledger.pure_sums import PureSums
 from dpaudit.ledger.release import Release
-from dpaudit.ledger.store import Head, Ledger, Slot
+from dpaudit.ledger.slot import Slot
+from dpaudit.ledger.store import Head, Ledger
 
 __all__ = [
     "Budget",

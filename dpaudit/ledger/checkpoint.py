@@ -36,6 +36,8 @@ class Verified:
     root: str
     checkpoint_size: int | None
     trusted: bool
+    version: str  # of the dpaudit that wrote last
+    sources: dict[str, str]  # digests of the code that wrote last
 
     def to_json(self) -> dict[str, Any]:
         return {"schema": "dpaudit.verify/1", **vars(self)}
@@ -95,6 +97,8 @@ def verify(path: str | Path, checkpoint: Mapping[str, Any] | None = None, key: E
         root=book.tree.root().hex(),
         checkpoint_size=watch,
         trusted=checkpoint is not None and key is not None,
+        version=book.version,
+        sources=book.sources,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,6 +32,19 @@ class Cohort:
     @classmethod
     def all(cls) -> Cohort:
         return _EVERYONE
+
+    @classmethod
+    def one_range(cls, interval: Interval) -> Cohort:
+        """[start, stop), not empty: quickly, as opening a ledger makes a million of them. The rest has its default."""
+        made = object.__new__(cls)
+        _put(made, "intervals", (interval,))
+        return made
+
+    @classmethod
+    def one_id(cls, name: str) -> Cohort:
+        made = object.__new__(cls)
+        _put(made, "ids", frozenset((name,)))
+        return made
 
     @classmethod
     def of(cls, records: object = None) -> Cohort:
@@ -129,9 +142,15 @@ class Cohort:
         return isinstance(record, int) and any(start <= record < stop for start, stop in self.intervals)
 
     def union(self, other: Cohort) -> Cohort:
-        if self.everyone or other.everyone:
-            return Cohort.all()
-        return Cohort._ranges(self.intervals + other.intervals, self.ids | other.ids)
+        return Cohort.joined([self, other])
+
+    @classmethod
+    def joined(cls, cohorts: Collection[Cohort]) -> Cohort:
+        """The union of any number of cohorts, in one pass."""
+        if any(cohort.everyone for cohort in cohorts):
+            return cls.all()
+        ids = frozenset[str]().union(*(cohort.ids for cohort in cohorts if cohort.ids))
+        return cls._ranges((interval for cohort in cohorts for interval in cohort.intervals), ids)
 
     def intersection(self, other: Cohort) -> Cohort:
         if self.everyone:
@@ -169,9 +188,7 @@ class Cohort:
         if type(data) is list and len(data) == 1 and type(data[0]) is list and len(data[0]) == 2:
             start, stop = data[0]
             if type(start) is int and type(stop) is int and -LARGEST <= start < stop <= LARGEST:
-                made = object.__new__(cls)  # the common form, quickly: opening a ledger reads all of its cohorts
-                _put(made, "intervals", ((start, stop),))  # the rest has its default
-                return made
+                return cls.one_range((start, stop))
         if isinstance(data, dict) and set(data) <= {"ids", "intervals"}:
             intervals, ids = data.get("intervals", []), data.get("ids", [])
         else:

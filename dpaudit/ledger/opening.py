@@ -27,15 +27,17 @@ class SqliteLedger(Ledger):
         budget: Limit | None = None,
         readonly: bool = False,
         spends: Callable[[], Filter] = PureSums,
+        code: str | Path | None = None,
     ) -> None:
         path = Path(path)
         if not readonly and not path.exists():
-            create(path, [first_entry(kind)])
+            create(path, [first_entry(kind, code)])
         entries = read_entries(path) if readonly else SqliteEntries(_ledger_file(path), readonly=False)
         try:
             super().__init__(entries, spends=spends)
             if not readonly:
                 self.require(kind)
+                self.note_code(code)
             if budget is not None:
                 self.limit(budget)
         except BaseException:
@@ -50,14 +52,16 @@ def open_ledger(
     budget: Limit | None = None,
     readonly: bool = False,
     spends: Callable[[], Filter] = PureSums,
+    code: str | Path | None = None,
 ) -> Ledger:
     """Open a ledger file, or make one. All entries are checked first.
 
     ``kind`` is fixed at creation, and later writers must be of that kind (WrongKind); readers need not.
     ``readonly`` reads files of either kind and exports, also in a folder that cannot be written.
+    ``code``: the file or folder of the algorithm that releases; its SHA-256 is kept beside that of dpaudit's own code.
     Raises UnreadableLedger (not a ledger, or from the future), TamperedLedger (DPA007) and LedgerUnavailable.
     """
-    return SqliteLedger(path, kind, budget, readonly, spends)
+    return SqliteLedger(path, kind, budget, readonly, spends, code)
 
 
 def read_entries(path: Path) -> Entries:

@@ -9,10 +9,12 @@ from typing import Any
 
 from dpaudit.claims import InvalidValue, exact, exact_delta, exact_epsilon, show
 from dpaudit.ledger.budget import Charge
-from dpaudit.ledger.cohort import Cohort
+from dpaudit.ledger.charge_entries import facts_of
+from dpaudit.ledger.cohort import LARGEST, Cohort
 from dpaudit.ledger.errors import InvalidRecord
 from dpaudit.ledger.handwritten import flat_fields
 from dpaudit.ledger.jsonl import canonical
+from dpaudit.ledger.texts import is_plain, plain
 from dpaudit.ledger.units import Units, as_units, units_from_json, units_to_json
 
 KINDS = ("release", "reports", "shuffled")
@@ -45,20 +47,23 @@ class Release:
 
     def __post_init__(self) -> None:
         for name in ("name", "mechanism", "to"):
-            if not isinstance(getattr(self, name), str) or not getattr(self, name):
-                raise InvalidValue(name, getattr(self, name), "a text")
+            plain(getattr(self, name), name)
+            if not getattr(self, name):
+                raise InvalidValue(name, "", "a text")
         if self.kind not in KINDS:
             raise InvalidValue("kind", self.kind, "one of " + ", ".join(KINDS))
-        if type(self.n) is not int or self.n < 0:
-            raise InvalidValue("n", self.n, "a whole number of at least 0")
-        if self.theorem is not None and not isinstance(self.theorem, str):
-            raise InvalidValue("theorem", type(self.theorem).__name__, "a text")
+        if type(self.n) is not int or not 0 <= self.n <= LARGEST:
+            raise InvalidValue("n", self.n, "a whole number of at least 0, within 64 bits")
+        if self.theorem is not None:
+            plain(self.theorem, "theorem")
         put = object.__setattr__
         put(self, "sensitivity", _size(self.sensitivity, "sensitivity"))
         put(self, "derived", None if self.derived is None else _size(self.derived, "derived"))
         put(self, "epsilon", None if self.epsilon is None else exact_epsilon(self.epsilon))
         put(self, "delta", exact_delta(self.delta))
         put(self, "cohort", Cohort.of(self.cohort))
+        if not all(map(is_plain, self.cohort.ids)):
+            raise InvalidValue("cohort", "an id with control characters", "made of texts without control characters")
         put(self, "parameters", _mapping(self.parameters, "parameters", str))
         put(self, "tags", _mapping(self.tags, "tags", int))
         put(self, "extra", _mapping(self.extra, "extra", str))
@@ -76,7 +81,7 @@ class Release:
 
     def charge(self) -> Charge:
         """What this release costs every record of its cohort, with the facts that other filters need."""
-        facts = {**self.parameters, "mechanism": self.mechanism, "sensitivity": show(self.sensitivity)}
+        facts = facts_of(self.mechanism, show(self.sensitivity), self.parameters, self.extra)
         return Charge(self.epsilon, self.delta, self.cohort, self.name, facts)
 
     def to_json(self) -> dict[str, Any]:
@@ -148,7 +153,9 @@ def _mapping(value: Any, name: str, kind: type) -> dict[str, Any]:
     """A plain copy of a mapping from texts to ``kind``."""
     entries = {} if value is None else value
     right = isinstance(entries, Mapping) and all(type(k) is str and type(v) is kind for k, v in entries.items())
-    if not right or (kind is int and any(count < 0 for count in entries.values())):
+    if right and not all(is_plain(text) for pair in entries.items() for text in pair if type(text) is str):
+        raise InvalidValue(name, "a text with control characters", "made of texts without control characters")
+    if not right or (kind is int and not all(0 <= count <= LARGEST for count in entries.values())):
         kinds = "texts" if kind is str else "counts"
         raise InvalidValue(name, type(value).__name__, f"a mapping from texts to {kinds}")
     return dict(entries)

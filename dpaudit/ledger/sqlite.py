@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import shutil
 import sqlite3
@@ -14,6 +15,7 @@ from pathlib import Path
 from dpaudit.ledger.book import FORMAT
 from dpaudit.ledger.errors import LedgerUnavailable, TamperedLedger, UnreadableLedger
 from dpaudit.ledger.merkle import tree_root
+from dpaudit.ledger.sqlite_errors import named_errors
 
 MAGIC = b"SQLite format 3\x00"
 
@@ -24,34 +26,6 @@ _SCHEMA = (
     "CREATE TABLE entries (place INTEGER PRIMARY KEY, entry TEXT NOT NULL) STRICT",
     "CREATE TABLE head (row INTEGER PRIMARY KEY, size INTEGER NOT NULL, root TEXT NOT NULL) STRICT",
 )
-_NOT_NOW = {
-    sqlite3.SQLITE_BUSY: "another process holds it; try again",
-    sqlite3.SQLITE_LOCKED: "another process holds it; try again",
-    sqlite3.SQLITE_READONLY: "it cannot be written; open it with readonly=True",
-    sqlite3.SQLITE_CANTOPEN: "its folder cannot be written; open it with readonly=True",
-    sqlite3.SQLITE_IOERR: "the disk failed; nothing was granted",
-    sqlite3.SQLITE_FULL: "the disk is full; nothing was granted",
-}
-
-
-@contextmanager
-def _named_errors(where: str) -> Iterator[None]:
-    """SQLite's errors as dpaudit's."""
-    try:
-        yield
-    except sqlite3.ProgrammingError:
-        raise LedgerUnavailable(where, "the ledger is closed; open it again") from None
-    except OSError as error:
-        raise LedgerUnavailable(where, f"the folder or file cannot be used: {error.strerror}") from None
-    except UnicodeDecodeError:  # Python, reading SQLite's own message about a damaged schema
-        raise TamperedLedger(where, "the file is damaged") from None
-    except sqlite3.Error as error:
-        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-        if code in _NOT_NOW:
-            raise LedgerUnavailable(where, _NOT_NOW[code]) from None
-        if code == sqlite3.SQLITE_CORRUPT:
-            raise TamperedLedger(where, "the file is damaged") from None
-        raise UnreadableLedger(where, "the file is not a dpaudit ledger") from None
 
 
 def create(path: Path, entries: list[bytes]) -> None:
@@ -59,7 +33,7 @@ def create(path: Path, entries: list[bytes]) -> None:
 
     The file is complete before it gets its name, so that an empty file is never taken for a new ledger.
     """
-    with _named_errors(str(path)):
+    with named_errors(str(path)):
         handle, draft = tempfile.mkstemp(prefix=path.name + ".", suffix=".new", dir=path.parent)
         os.close(handle)
         try:
@@ -69,7 +43,7 @@ def create(path: Path, entries: list[bytes]) -> None:
                 os.link(draft, path)
             _sync_folder(path.parent)
         finally:
-            os.unlink(draft)
+            Path(draft).unlink(missing_ok=True)
 
 
 def _fill(draft: str, entries: list[bytes]) -> None:
@@ -102,7 +76,9 @@ class SqliteEntries:
         self._process = os.getpid()
         self._copy: tempfile.TemporaryDirectory[str] | None = None
         self._alone = not path.with_name(path.name + "-wal").exists()
-        with _named_errors(self.where):
+        with named_errors(self.where):
+            if not readonly:
+                _refuse_second_name(path)
             self._connection = self._read_only(path) if readonly else self._connect(path, "mode=rw")
             try:
                 self._check_header()
@@ -165,7 +141,7 @@ class SqliteEntries:
     def _begun(self, begin: str) -> Iterator[None]:
         if os.getpid() != self._process:
             raise LedgerUnavailable(self.where, "opened before a fork; open it again in the new process")
-        with _named_errors(self.where):
+        with named_errors(self.where):
             self._connection.execute(begin)
             try:
                 yield
@@ -178,7 +154,7 @@ class SqliteEntries:
     def read(self, start: int) -> Iterator[tuple[int, bytes]]:
         """Entries from a place on, in chunks, so that no cursor stays open between them."""
         while True:
-            with _named_errors(self.where):
+            with named_errors(self.where):
                 chunk = self._chunk(start)
             if not chunk:
                 return
@@ -207,6 +183,9 @@ class SqliteEntries:
 
     def sealed(self) -> tuple[int, bytes]:
         rows = self._connection.execute("SELECT size, root FROM head").fetchall()
+        (least,) = self._connection.execute("SELECT min(place) FROM entries").fetchone()
+        if least is not None and least < 0:
+            raise TamperedLedger(self.where, "an entry stands before the first")
         try:
             ((size, root),) = rows
             return size, bytes.fromhex(root.decode("ascii")) if root == root.lower() else b""
@@ -234,6 +213,21 @@ class SqliteEntries:
                 connection.execute("SELECT count(*) FROM head").fetchone()
             finally:
                 connection.close()
+
+
+def _refuse_second_name(path: Path) -> None:
+    """A file with two names would have two write-ahead logs, and entries in one of them are missed through the other.
+
+    A draft of ``create`` that was killed before it was removed is such a name; it is removed here.
+    """
+    path = path.resolve()
+    if path.stat().st_nlink > 1:
+        for draft in path.parent.glob(glob.escape(path.name) + ".*.new"):
+            with suppress(FileNotFoundError):
+                if draft.samefile(path):
+                    draft.unlink()
+    if path.stat().st_nlink > 1:
+        raise LedgerUnavailable(str(path), "the file has a second name (a hard link); remove one of them")
 
 
 def _umask() -> int:

@@ -8,16 +8,21 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from types import TracebackType
 from typing import Any, NoReturn, Self
 
 from dpaudit.claims import DpauditError, InvalidValue, show
-from dpaudit.ledger.book import FORMAT, LEDGER_KINDS, Entries, catch_up, charge_to_json, matches, replay
+from dpaudit.ledger.book import FORMAT, LEDGER_KINDS, Book, Entries, catch_up, replay
 from dpaudit.ledger.budget import Budget, Charge, Filter, Limit, Spend, refuse_overrun
+from dpaudit.ledger.charge_entries import charge_to_json, matches
 from dpaudit.ledger.errors import LedgerUnavailable, TamperedLedger, WrongKind
+from dpaudit.ledger.filters import filter_for
 from dpaudit.ledger.jsonl import canonical
 from dpaudit.ledger.pure_sums import PureSums
 from dpaudit.ledger.release import Release
+from dpaudit.ledger.slot import Slot, check_key
+from dpaudit.ledger.sources import sources, version
 
 
 @dataclass(frozen=True)
@@ -37,6 +42,7 @@ class Ledger:
     def __init__(self, entries: Entries, *, spends: Callable[[], Filter] = PureSums) -> None:
         self._entries, self._spends = entries, spends
         self._lock = threading.RLock()
+        self._book: Book
         self._behind = True  # the book may differ from what is committed
         self._refresh()
 
@@ -58,21 +64,45 @@ class Ledger:
     def budget(self) -> Budget | None:
         return self._book.budget
 
+    @property
+    def filter_name(self) -> str:
+        """The filter that keeps the budget: "pure-sums", or another that the budget was set with."""
+        return self._book.filter_name
+
     def require(self, kind: str) -> None:
         """Raise WrongKind unless this ledger takes releases of that kind."""
         if kind != self.kind:
             raise WrongKind(self._entries.where, self.kind, kind)
 
-    def limit(self, budget: Limit) -> None:
-        """Set the budget for good, for every process; later it can only be tightened. Raises InvalidValue."""
+    @property
+    def sources(self) -> dict[str, str]:
+        """Digests of the code that writes it: dpaudit's, and the algorithm's where it was given on opening."""
+        return dict(self._book.sources)
+
+    def note_code(self, code: str | Path | None = None) -> None:
+        """Write down that this code releases from here on, unless it stands there. Raises InvalidValue."""
+        found = {**self._book.sources, **sources(code)}
+        if (found, version()) != (self._book.sources, self._book.version):
+            with self._writing():
+                self._put({"entry": "code", "sources": found, "version": version()})
+
+    def limit(self, budget: Limit, filter: str | None = None) -> None:
+        """Set the budget for good, for every process; later it can only be tightened. Raises InvalidValue.
+
+        ``filter``: "pure-sums" or "zcdp", chosen with the first budget (one budget, one filter). Default: the ledger's own.
+        """
         new = Budget.of(budget)
+        name = None if filter is None else filter_for(filter, new)
         with self._writing():
             old = self._book.budget
+            if old is not None and name is not None and name.partition("(")[0] != self._book.filter_name.partition("(")[0]:
+                raise InvalidValue("filter", filter, f"{self._book.filter_name}, as its budget was set with")
             if old == new:
                 return
             if old is not None and not old.allows((new.epsilon, new.delta)):
                 raise InvalidValue("budget", show(new.epsilon), f"at most its own, ε={show(old.epsilon)}, δ={show(old.delta)}")
-            self._put({"entry": "budget", **new.to_json(), "filter": self._filter.name})
+            self._put({"entry": "budget", **new.to_json(), "filter": name or self._filter.name})
+        self._refresh()
 
     def charge(self, charge: Charge, key: str | None = None) -> Slot:
         """Charge now, durably; then draw, and ``store`` in the slot. A charge that is never used stays spent.
@@ -149,7 +179,7 @@ class Ledger:
 
     def _store(self, slot: Slot, release: Release) -> Release:
         if not matches(slot.charge, release.charge()):
-            raise InvalidValue("release", release.name, "the one that was charged: same name, ε, δ and cohort")
+            raise InvalidValue("release", release.name, "the one that was charged: same name, ε, δ, cohort and facts")
         with self._writing():
             done = self._find(slot.key, slot.charge)
             if done is not None:
@@ -180,7 +210,7 @@ class Ledger:
 
     def _refuse_early(self, key: str | None, charge: Charge) -> None:
         """What the entries read so far forbid stays forbidden: spends never fall, budgets never grow."""
-        _check_key(key)
+        check_key(key)
         with self._lock:
             if key is None and not self._behind and not self._entries.readonly:
                 self._refuse(charge)
@@ -201,12 +231,13 @@ class Ledger:
             self._sync()
 
     def _sync(self) -> None:
+        if not self._behind:
+            self._behind = True
+            catch_up(self._book, self._entries)
+            self._behind = self._book.named_filter() is not None  # a budget that was set since
         if self._behind:
             self._book, _ = replay(self._entries, self._spends)
             self._filter = self._book.spends
-        else:
-            self._behind = True
-            catch_up(self._book, self._entries)
         self._behind = False
 
     def _put(self, data: dict[str, Any]) -> int:
@@ -217,40 +248,9 @@ class Ledger:
         return place
 
 
-@dataclass
-class Slot:
-    """A charge that waits for its release. ``stored``: what an earlier attempt with its key stored."""
-
-    ledger: Ledger
-    charge: Charge
-    key: str | None
-    place: int
-    stored: Release | None
-
-    def store(self, release: Release) -> Release:
-        """Store durably and return what may be handed out: under a key, the first release that was stored.
-
-        Raises InvalidValue when the release is not the one that was charged, or the slot is used already.
-        """
-        if self.stored is not None:
-            raise InvalidValue("slot", self.charge.name, "used once; its release is stored")
-        self.stored = self.ledger._store(self, release)
-        return self.stored
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        return None
-
-
-def first_entry(kind: str) -> bytes:
+def first_entry(kind: str, code: str | Path | None = None) -> bytes:
     """The entry that every ledger starts with. Raises InvalidValue."""
     if kind not in LEDGER_KINDS:
         raise InvalidValue("kind", kind, "one of " + ", ".join(LEDGER_KINDS))
-    return canonical({"entry": "ledger", "format": FORMAT, "kind": kind, "id": secrets.token_hex(16)})
-
-
-def _check_key(key: object) -> None:
-    if key is not None and (not isinstance(key, str) or not 0 < len(key) <= 256):
-        raise InvalidValue("key", type(key).__name__, "a text of at most 256 characters")
+    public = {"entry": "ledger", "format": FORMAT, "kind": kind, "id": secrets.token_hex(16)}
+    return canonical({**public, "sources": sources(code), "version": version()})

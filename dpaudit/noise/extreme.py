@@ -14,14 +14,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+import flint
 import numpy as np
 import numpy.typing as npt
 
-from dpaudit.balls import ball, decimal, lower, precision, upper
+from dpaudit.balls import ball, decimal, lower, precision
 from dpaudit.claims import InvalidValue, Number, exact, exact_delta, positive, show, whole
 
 Floats = npt.NDArray[np.float64]
-_POINTS = 1024  # of the search per round; each round zooms in around the best one
+_POINTS = 512  # of the search per round; each round zooms in around the best one
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ def _log_below(k: Floats, rate: float) -> tuple[Floats, Floats]:
     """log P(X ≤ k), log P(X > k) for discrete Laplace X, P(X = k) ∝ e^{−rate |k|}."""
     log_end = -math.log1p(math.exp(-rate))  # log 1/(1+t)
     tail = np.where(k < 0, rate * k, -rate * (k + 1)) + log_end
-    rest = np.log(-np.expm1(np.minimum(tail, -1e-300)))
+    rest = np.where(tail < -1, np.log1p(-np.exp(np.minimum(tail, -1))), np.log(-np.expm1(np.minimum(tail, -1e-300))))
     return np.where(k < 0, tail, rest), np.where(k < 0, rest, tail)
 
 
@@ -122,45 +123,41 @@ def _log_complement(log_p: Floats) -> Floats:
 def _certify(rate: Fraction, shift: int, n: int, delta: Fraction, threshold: int, event: str) -> Attack:
     """Enclose both probabilities in arb and round every figure against the attack."""
     smallest, favours_low = _EVENTS[event]
-    bits = 160 + 2 * n.bit_length() + math.ceil(1.5 * float(rate) * (abs(threshold) + shift))
-    bits += delta.denominator.bit_length()
-    with precision(min(bits, 1 << 16)):
-        with_low = _probability(rate, shift, n, threshold, smallest)
-        with_high = _probability(rate, 0, n, threshold, smallest)
-        if smallest == favours_low:
-            with_low, with_high = 1 - with_low, 1 - with_high
+    with precision(192 + 2 * n.bit_length() + delta.denominator.bit_length()):
+        with_low = _probability(rate, shift, n, threshold, smallest, complement=smallest == favours_low)
+        with_high = _probability(rate, 0, n, threshold, smallest, complement=smallest == favours_low)
         first, second = (with_low, with_high) if favours_low else (with_high, with_low)
-        p, q = decimal(max(lower(first), Fraction(0)), 25, up=False), decimal(upper(second), 25, up=True)
+        likelier = first - ball(delta)
         epsilon = Fraction(0)
-        if p > delta and q > 0:
-            epsilon = max(epsilon, decimal(lower(ball((p - delta) / q).log()), 15, up=False))
-    holder = "low" if favours_low else "high"
-    text = f"{event} the others' value {threshold:+d} grid units (likelier when the target holds {holder})"
-    return Attack(epsilon, threshold, _text(p), _text(q), text)
+        if likelier > 0 and second > 0:
+            epsilon = max(epsilon, decimal(lower((likelier / second).log()), 15, up=False))
+        holder = "low" if favours_low else "high"
+        text = f"{event} the others' value {threshold:+d} grid units (likelier when the target holds {holder})"
+        return Attack(epsilon, threshold, _text(first, up=False), _text(second, up=True), text)
 
 
-def _text(value: Fraction) -> str:
-    """A decimal that ``exact`` reads back to the same number."""
-    digits, places = value.numerator, 0
-    denominator = value.denominator
-    while denominator != 1:
-        places += 1
-        scaled = value * 10**places
-        digits, denominator = scaled.numerator, scaled.denominator
-    return f"{digits}e-{places}" if places else str(digits)
+def _text(probability: Any, *, up: bool) -> str:
+    """A decimal with 25 digits, rounded in one direction, that ``exact`` reads."""
+    if not probability > 0:
+        return "1" if up else "0"
+    places = 25 - int((probability.log() / flint.arb(10).log()).mid().floor().unique_fmpz())
+    scaled = probability * flint.arb(10) ** places
+    digits = scaled.upper().ceil() if up else scaled.lower().floor()
+    return f"{int(digits.unique_fmpz())}e{-places}"
 
 
-def _probability(rate: Fraction, shift: int, n: int, threshold: int, smallest: bool) -> Any:
-    """P(all reports above the threshold), or all at or below it; the target's value is ``shift`` lower."""
+def _probability(rate: Fraction, shift: int, n: int, threshold: int, smallest: bool, *, complement: bool) -> Any:
+    """P(all reports above the threshold), or all at or below it, or the complement; the target's value is ``shift`` lower.
+
+    Through logarithms, so that what is close to 0 or 1 keeps its digits.
+    """
     side = 1 if smallest else 0
-    return _tails(rate, threshold)[side] ** (n - 1) * _tails(rate, threshold + shift)[side]
+    log = (n - 1) * _log_tails(rate, threshold)[side] + _log_tails(rate, threshold + shift)[side]
+    return -log.expm1() if complement else log.exp()
 
 
-def _tails(rate: Fraction, k: int) -> tuple[Any, Any]:
-    """P(X ≤ k), P(X > k): t^{−k}/(1+t) and its complement for k < 0, mirrored above (t = e^{−rate})."""
-    end = 1 / (1 + ball(-rate).exp())
-    if k < 0:
-        tail = ball(rate * k).exp() * end
-        return tail, 1 - tail
-    tail = ball(-rate * (k + 1)).exp() * end
-    return 1 - tail, tail
+def _log_tails(rate: Fraction, k: int) -> tuple[Any, Any]:
+    """log P(X ≤ k), log P(X > k): P(X ≤ k) = t^{−k}/(1+t) for k < 0, and mirrored above (t = e^{−rate})."""
+    tail = ball(rate * k if k < 0 else -rate * (k + 1)) - ball(-rate).exp().log1p()
+    rest = (-tail.exp()).log1p()
+    return (tail, rest) if k < 0 else (rest, tail)

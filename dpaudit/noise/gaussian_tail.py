@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 from flint import arb
 
-from dpaudit.noise.enclosure import Ball, ball
+from dpaudit.claims import InvalidValue
+from dpaudit.noise.enclosure import Ball, ball, ends, precision
 
 _SUMMED = 256  # up to this s the tail is summed term by term
 
@@ -72,3 +74,22 @@ def _integrated(s: Fraction, k: int) -> Ball:
     variation = -third if k * 5 > 12 * s else (48 * arb.pi()).sqrt() / ball(s) ** 3
     rest = (variation / 720).upper()
     return integral + f / 2 - first / 12 + third / 720 + arb(0).union(rest).union(-rest)
+
+
+def summed_tail(s: Fraction, count: int, k: int) -> tuple[Fraction, Fraction]:
+    """Certified bounds on P(K_1 + … + K_count ≥ k) for independent discrete Gaussians of the same s ≥ 10.
+
+    With b ≥ s, Σ_x e^(−x²/2s²) e^(−(k−x)²/2b²) = e^(−k²/2(s²+b²)) Σ_x e^(−(x−μ)²/2c²), c² = s²b²/(s²+b²) ≥ s²/2. By Poisson
+    summation the last sum is c √(2π) (1 ± 2θ) for every μ, θ = Σ_{m≥1} e^(−2π²c²m²) < 1.01 e^(−π²s²). So each number added
+    gives the discrete Gaussian of variance s² + b² up to factors (1 ± 2θ)/(1 ∓ 2θ): all of them 1 ± count · 10^-400, as
+    e^(−100π²) < 10^-428 (compare Kairouz, Liu, Steinke 2021). P(K ≥ k) grows with its s for k ≥ 1, because the ratio of two such
+    laws grows with |k|, and falls for k ≤ 0; so at s √count it lies between its values at a fraction below and one above.
+    """
+    if s < 10:
+        raise InvalidValue("s", s, "at least 10: below, a sum of discrete Gaussians is no discrete Gaussian")
+    scaled = s * s * count * 4**200
+    low = Fraction(math.isqrt(int(scaled)), 2**200)
+    with precision(400):
+        found = [ends(tail_ball(side, k)) for side in (low, low + Fraction(1, 2**199))]
+    slack = Fraction(count, 10**400)
+    return min(lower for lower, _ in found) * (1 - slack), min(Fraction(1), max(upper for _, upper in found) * (1 + slack))

@@ -8,9 +8,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from dpaudit.claims import Bound, Enclosure, Outcome, Verdict, float_up, show
+from dpaudit.claims import Bound, Enclosure, Line, Outcome, Verdict, float_up, show
 
 WIDTH = 110
+MOST_ROWS = 20
+SEES = {
+    "server": "sees all that is released to it",
+    "actions": "sees who plays what, in public",
+    "shuffled": "sees what leaves the shuffler",
+    "others-actions": "sees what the others play",
+}
 
 
 def number(value: Fraction) -> str:
@@ -69,7 +76,7 @@ def _witness(witness: Mapping[str, Any]) -> list[str]:
         lines += wrapped("", f"event: {witness['event']}; probability {witness['probability']} against {other}")
     if "loss" in witness:
         lines += wrapped("", f"privacy loss of this transcript: {witness['loss']}, exactly")
-    return lines
+    return lines + wrapped("", "save it with --witness FILE, check it again with --replay FILE")
 
 
 def wrapped(label: str, text: str, column: int = 9) -> list[str]:
@@ -78,31 +85,62 @@ def wrapped(label: str, text: str, column: int = 9) -> list[str]:
 
 
 def account_text(bound: Bound, name: str, budget: str | None = None) -> str:
+    """The figure, who sees what, who pays most, and a line per release; many equal lines as one."""
     lines = [f"{name}: ε ≤ {number(bound.epsilon)}, δ = {show(bound.delta)}" + (f"  (budget {budget})" if budget else "")]
     lines += wrapped("method", bound.method)
     for observer, (epsilon, delta) in bound.per_observer.items():
-        lines += wrapped(observer, f"ε ≤ {number(epsilon)}, δ = {show(delta)}")
+        lines += wrapped(observer, f"ε ≤ {number(epsilon)}, δ = {show(delta)}: {SEES[observer]}")
     if bound.worst_client:
-        lines += wrapped(
-            "worst",
-            f"client in {bound.worst_client['releases']} release(s), ε ≤ {number(Fraction(bound.worst_client['epsilon']))}",
-        )
+        lines += wrapped("worst", worst_text(bound.worst_client))
     if bound.lines:
-        rows = [
-            (
-                line.batch,
-                str(line.n),
-                number(line.epsilon0),
-                "yes" if line.in_domain else "no",
-                number(line.epsilon),
-                line.theorem,
-                line.preconditions,
-            )
-            for line in bound.lines
-        ]
+        rows, left = account_rows(bound.lines)
         lines += ["", table(("release", "n", "ε0", "holds", "ε", "theorem", "needs"), rows)]
+        lines += [f"… and {left} cheaper releases; --format json lists all"] if left else []
     lines += [line for finding in bound.findings for line in wrapped(finding.rule, finding.message)]
+    lines += [line for note in bound.notes for line in wrapped("note", note)]
     return "\n".join(lines)
+
+
+def odometer_text(readings: Sequence[tuple[int, str, Fraction, Fraction]]) -> str:
+    """The running figure after 1, 2, 4, … releases and after the last; nothing for no readings."""
+    if not readings:
+        return ""
+    chosen = [reading for reading in readings if reading[0] & (reading[0] - 1) == 0 or reading[0] == len(readings)]
+    rows = [(str(place), name, number(epsilon), show(delta)) for place, name, epsilon, delta in chosen]
+    told = "odometer: whenever one stops, what was released so far costs at most this, but for probability δ in all"
+    return "\n\n" + told + "\n" + table(("releases", "last", "ε", "δ"), rows)
+
+
+def worst_text(worst: Mapping[str, Any]) -> str:
+    """The client who pays most, by the integers or pseudonyms that stand in the ledger."""
+    who, alike, count = worst.get("client"), worst.get("alike"), worst["releases"]
+    same = ""
+    if isinstance(alike, list) and alike and alike[0][1] - alike[0][0] > 1:
+        same = f" ({alike[0][0]} to {alike[0][1] - 1} pay the same)"
+    names = ", ".join(worst.get("names", ())[:3]) + (", …" if count > 3 else "")
+    told = f"{count} release{'' if count == 1 else 's'}" + (f" ({names})" if names else "")
+    return f"{'everybody alike' if who is None else f'client {who}{same}'}: {told}, ε ≤ {number(Fraction(worst['epsilon']))}"
+
+
+def account_rows(lines: Sequence[Line]) -> tuple[list[tuple[str, ...]], int]:
+    """A row per release; when they are many, a row per kind, the costliest first, and how many releases are left out."""
+    groups: dict[tuple[Any, ...], list[Line]] = {}
+    for position, line in enumerate(lines):
+        kind = (line.epsilon0, line.in_domain, line.epsilon, line.theorem, line.preconditions)
+        groups.setdefault((*kind, position) if len(lines) <= MOST_ROWS else kind, []).append(line)
+    kinds = list(groups.values())
+    if len(kinds) > MOST_ROWS:
+        kinds = sorted(kinds, key=lambda kind: kind[0].epsilon, reverse=True)[:MOST_ROWS]
+    return [_account_row(kind) for kind in kinds], len(lines) - sum(map(len, kinds))
+
+
+def _account_row(alike: Sequence[Line]) -> tuple[str, ...]:
+    line, sizes = alike[0], sorted({each.n for each in alike})
+    more = f" … {alike[-1].batch} ({len(alike)})" if len(alike) > 1 else ""
+    return (
+        line.batch + more, str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]}–{sizes[-1]}", number(line.epsilon0),
+        "yes" if line.in_domain else "no", number(line.epsilon), line.theorem, line.preconditions,
+    )  # fmt: skip
 
 
 def enclosure_text(enclosure: Enclosure, symbol: str, method: str, digits: int) -> str:

@@ -30,15 +30,52 @@ def clone_delta(epsilon, e, n):
     return float((stats.binom.pmf(c, n - 1, 1 / p) * terms).sum() / (1 + p))
 
 
-def clone_epsilon0(epsilon, n, delta):
-    """sup{e : H_ε(e) ≤ δ}, at least ε."""
+def blanket_delta(epsilon, e, n):
+    """E[(ΣG)_+]/n of the privacy blanket of continuous Laplace reports, by Fourier transform on a grid: for small n.
+
+    G = 0 with probability 1 − γ, γ = e^{−ε0/2}; u − e^ε or 1 − e^ε u else, u = e^ε0 with weight e^{−ε0}/2 and density γ/4 u^{−3/2}.
+    """
+    top, claim = math.exp(e), math.exp(epsilon)
+    v = (np.arange(4000) + 0.5) / 4000 * e
+    u = np.append(np.exp(v), top)
+    weights = np.append(math.exp(-e / 2) / 4 * np.exp(-v / 2) * e / 4000, 0.5 / top)
+    values, weights = np.concatenate([u - claim, 1 - claim * u]), np.concatenate([weights, weights])
+    # under the weight e^{cG} the sum is near 0, so that a short period holds it; c is where φ(c)^n/c² is smallest
+    choices = np.geomspace(1e-3, 60, 40) / (top - claim)
+    phis = [1 - weights.sum() + float(weights @ np.exp(c * values)) for c in choices]
+    best = int(np.argmin([n * math.log(phi) - 2 * math.log(c) for c, phi in zip(choices, phis, strict=True)]))
+    c, phi = float(choices[best]), phis[best]
+    tilted = weights * np.exp(c * values) / phi
+    deviation = math.sqrt(n * float(tilted @ values**2)) + 1 / c
+    step = (top - claim) / 300
+    size = 2 ** math.ceil(math.log2(24 * deviation / step + 1000))
+    low = np.floor(values / step).astype(int)
+    law = np.zeros(size)
+    np.add.at(law, low % size, tilted * (1 - values / step + low))
+    np.add.at(law, (low + 1) % size, tilted * (values / step - low))
+    law[0] += 1 - tilted.sum()
+    sums = np.fft.irfft(np.fft.rfft(law) ** n, size)[: size // 2]
+    positive = np.arange(size // 2) * step
+    return math.exp(n * math.log(phi)) * float(sums @ (positive * np.exp(-c * positive))) / n
+
+
+def largest_epsilon0(curve, epsilon, n, delta):
+    """sup{e : δ(ε) ≤ δ} of a curve, at least ε."""
     most = epsilon + 1e-9
-    while clone_delta(epsilon, most, n) <= delta:
+    while curve(epsilon, most, n) <= delta:
         most += 0.5
     low = max(epsilon + 1e-9, most - 0.5)
-    if clone_delta(epsilon, low, n) > delta:
+    if curve(epsilon, low, n) > delta:
         return epsilon
-    return brentq(lambda e: clone_delta(epsilon, e, n) - delta, low, most, xtol=1e-10)
+    return brentq(lambda e: curve(epsilon, e, n) - delta, low, most, xtol=1e-6)
+
+
+def clone_epsilon0(epsilon, n, delta):
+    return largest_epsilon0(clone_delta, epsilon, n, delta)
+
+
+def blanket_epsilon0(epsilon, n, delta):
+    return largest_epsilon0(blanket_delta, epsilon, n, delta)
 
 
 @dataclass
@@ -114,7 +151,7 @@ class Reference:
         if self.model != "shuffled":
             return self.epsilon
         if self.calibration == "tight":
-            return clone_epsilon0(self.epsilon, n, self.delta)
+            return blanket_epsilon0(self.epsilon, n, self.delta)
         inverse = brentq(lambda e: closed_form(e, n, self.delta) - self.epsilon, 1e-12, 60.0, xtol=1e-14)
         if self.calibration == "printed":
             return inverse

@@ -50,9 +50,10 @@ def test_each_client_sends_one_report_and_the_server_only_adds():
     with dp.simulate(1, every_report=True) as channel:
         reports = step.clients(channel, CONSTANT, batch, 1, Fraction(2))
         sums = step.server(reports)
-    assert len(reports) == 43
-    assert sums.tolist() == [reports.values[:40].sum(), reports.values[40:].sum()]
-    assert (reports.values != 1.0).sum() >= 42  # no reward is sent as it is
+    values = dp.from_units(channel.events[0].output)
+    assert len(reports) == len(values) == 43
+    assert sums.tolist() == [values[:40].sum(), values[40:].sum()]
+    assert (values != 1.0).sum() >= 42  # no reward is sent as it is
     assert channel.events[0].cohort == dp.Cohort.of(range(43))
 
 

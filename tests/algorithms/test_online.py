@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import json
 import math
 import pickle
@@ -17,6 +18,7 @@ import dpaudit as dp
 from algorithms.elimination import run
 from algorithms.online import (
     BatchOutstanding,
+    Client,
     HorizonReached,
     OnlineBandit,
     Report,
@@ -121,11 +123,12 @@ def first_ticket(**more):
 def test_a_client_adds_laplace_noise_of_scale_range_over_epsilon_to_its_reward():
     """Kolmogorov–Smirnov at level 10⁻⁶ on 2000 seeded reports; half the noise must fail it."""
     ticket = first_ticket()
+    tickets = [dataclasses.replace(ticket, id=str(place)) for place in range(2000)]
     with dp.simulate(8) as channel:
-        values = [client_report(ticket, 0.25, channel=channel).value for _ in range(2000)]
+        values = [client_report(each, 0.25, channel=channel).value for each in tickets]
     assert stats.kstest(values, stats.laplace(0.25, 2).cdf).pvalue > 1e-6
     assert stats.kstest((np.array(values) + 0.25) / 2, stats.laplace(0.25, 2).cdf).pvalue < 1e-6
-    one, other = (client_report(ticket, 0.25).value for _ in range(2))  # a live door of the client's own
+    one, other = (client_report(first_ticket(), 0.25).value for _ in range(2))  # a live door of the client's own
     assert one != other
     assert one * 2**20 == int(one * 2**20)  # on the grid
 
@@ -137,6 +140,46 @@ def test_a_client_refuses_a_server_that_asks_for_less_noise_than_its_own_budget(
     assert isinstance(client_report(ticket, 0.5, budget="1"), Report)
     with pytest.raises(InvalidValue, match="local model"):
         client_report(Ticket("0-x", 0, 0, (1.0,)), 0.5)
+    louder = dataclasses.replace(ticket.terms, epsilon=Fraction(2), scale=Fraction(1))
+    client = Client()
+    client.report(ticket, 0.5)
+    with pytest.raises(dp.BudgetExceeded):  # the first ticket's ε is the client's limit
+        client.report(dataclasses.replace(ticket, id="1-x", round=1, terms=louder), 0.5)
+
+
+@pytest.mark.parametrize("make", [lambda: Client().report, lambda: client_report])
+def test_a_server_cannot_make_a_client_draw_again(make):
+    """200 further questions about one ticket, with other rewards and terms; fresh draws would give 200 values."""
+    report, ticket = make(), first_ticket()
+    first = report(ticket, 0.73)
+    louder = dataclasses.replace(ticket.terms, scale=Fraction(1, 1000))
+    copies = [ticket, dataclasses.replace(ticket, terms=louder), dataclasses.replace(ticket, round=7, batch=9)]
+    rewards = np.linspace(-1, 1, 200)
+    assert {report(copies[i % 3], reward) for i, reward in enumerate(rewards)} == {first}
+    fresh = {report(dataclasses.replace(ticket, id=str(i), round=i + 1), 0.73).value for i in range(200)}  # the twin
+    assert len(fresh) > 190
+
+
+def test_a_client_answers_one_ticket_per_round():
+    ticket, client = first_ticket(), Client()
+    client.report(ticket, 0.5)
+    with pytest.raises(dp.BudgetExceeded):  # the same round under another name would be a second draw
+        client.report(dataclasses.replace(ticket, id="another"), 0.5)
+    client.report(dataclasses.replace(ticket, id="another", round=ticket.round + 1), 0.5)
+
+
+def test_a_client_with_a_ledger_sends_the_same_report_after_a_restart(tmp_path):
+    ticket, path = first_ticket(), tmp_path / "mine.ledger"
+    with dp.open_ledger(path) as ledger:
+        sent = Client(ledger=ledger).report(ticket, 0.771917)
+        size = ledger.head().size
+    with dp.open_ledger(path) as ledger:
+        assert Client(ledger=ledger).report(ticket, -1.0) == sent
+        assert ledger.head().size == size
+        assert ledger.spent() == (1, 0)
+        with pytest.raises(InvalidValue, match="key"):  # other terms: nothing is sent
+            Client(ledger=ledger).report(dataclasses.replace(ticket, round=5), 0.5)
+    assert b"0.771917" not in path.read_bytes()
 
 
 def test_the_local_server_takes_reports_alone():

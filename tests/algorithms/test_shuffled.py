@@ -17,6 +17,7 @@ from algorithms import shuffled
 from algorithms.pulls import Pulls
 from algorithms.rewards import ConstantExceptOne, SealedRewards, Sequence, Stochastic
 from algorithms.shuffled import Shuffled, epsilon0
+from dpaudit.charges import cost
 from dpaudit.claims import InvalidValue
 
 ALPHA = 1e-4
@@ -43,13 +44,27 @@ def test_the_corrected_epsilon0_stays_in_the_domain_and_never_below_epsilon(epsi
     assert chosen <= rule * (1 + 1e-12)
 
 
-@pytest.mark.parametrize("n", [7, 100, 3000])
+@pytest.mark.parametrize("n", [7, 100, 3000, 297_170])
 @pytest.mark.parametrize("epsilon", ["0.1", "1", "5"])
-def test_the_tight_epsilon0_is_the_largest_that_the_clones_allow(epsilon, n, reference):
-    claim, chosen = float(Fraction(epsilon)), float(epsilon0(Fraction(epsilon), n, DELTA, "tight"))
-    assert chosen == pytest.approx(reference.clone_epsilon0(claim, n, 1e-6), rel=1e-4)
-    assert chosen == claim or reference.clone_delta(claim, chosen, n) <= 1e-6 * (1 + 1e-9)
-    assert chosen >= float(epsilon0(Fraction(epsilon), n, DELTA, "corrected"))
+def test_the_tight_epsilon0_is_the_largest_that_the_blanket_allows_and_no_less_than_the_clones_do(epsilon, n, reference):
+    claim, chosen = Fraction(epsilon), epsilon0(Fraction(epsilon), n, DELTA, "tight")
+    assert dp.amplify(chosen, n, DELTA, method="laplace", attack=False).upper <= claim
+    assert dp.amplify(chosen * Fraction(1001, 1000), n, DELTA, method="laplace", attack=False).lower > claim
+    if n <= 3000:
+        assert float(chosen) >= reference.clone_epsilon0(float(claim), n, 1e-6) * (1 - 1e-4)
+        assert float(chosen) == pytest.approx(reference.blanket_epsilon0(float(claim), n, 1e-6), rel=2e-3)
+    assert chosen >= epsilon0(claim, n, DELTA, "corrected")
+
+
+def test_a_batch_of_the_tight_algorithm_is_charged_no_more_than_its_claim():
+    """The door charges by the noise alone: the Laplace scale that goes with ε0, the declared range, and the size of the batch."""
+    for n in (100, 3000, 297_170):
+        chosen = epsilon0(Fraction(1), n, DELTA, "tight")
+        noise = dp.Laplace(Fraction(2) / chosen)
+        charged, _ = cost(noise, 2**21, DELTA, shuffled=n)
+        assert Fraction("0.999") < charged <= 1
+        less_noise, _ = cost(dp.Laplace(Fraction(2) / chosen * Fraction(99, 100)), 2**21, DELTA, shuffled=n)
+        assert less_noise > 1  # the twin
 
 
 def test_batches_of_different_size_get_noise_of_different_scale():

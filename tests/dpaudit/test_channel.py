@@ -218,13 +218,36 @@ def test_a_shuffler_takes_one_report_per_record_only() -> None:
 
 
 def test_wild_noise_replaces_everything_after_the_pinned_first_release() -> None:
-    with dp.simulate(1, trials=200, first=np.arange(200), wild=True) as channel:
+    with dp.simulate(1, trials=200, pinned=[np.arange(200)], rest="wild") as channel:
         first = spend(channel, "first", 0.0)
         later = spend(channel, "later", 0.0)
         bits = channel.release("bits", np.zeros(200), dp.RandomizedResponse(30), sensitivity=1)
     assert np.array_equal(first * 2**20, np.arange(200))
     assert np.ptp(np.log2(np.abs(later))) > 30  # magnitudes over more than 30 octaves; Lap(2) has hardly 15
     assert 50 < bits.sum() < 150  # a fair coin: 7 standard deviations
+
+
+def test_outputs_can_be_chosen_and_the_rest_left_without_noise() -> None:
+    with dp.simulate(1, pinned=[None, np.array(7)], rest="exact") as channel:
+        outputs = [spend(channel, name, 2.5) * 2**20 for name in "abc"]
+        bit = channel.release("bit", 9.0, dp.RandomizedResponse(1), sensitivity=1)
+    assert outputs == [2.5 * 2**20, 7, 2.5 * 2**20]
+    assert bit == 1
+    with dp.simulate(1, pinned=[np.zeros(3)]) as channel, pytest.raises(PathChanged):
+        spend(channel, "a", 2.5)
+
+
+def test_chosen_outputs_follow_their_trial_through_parts_of_the_door() -> None:
+    """The second release of a trial is its second, whoever else released in between."""
+    chosen = [np.arange(4), 10 + np.arange(4)]
+    with dp.simulate(1, trials=4, pinned=chosen, rest="exact") as channel:
+        late = channel.at([1, 3])
+        first = [spend(late, "first", np.zeros(2)), spend(channel.at([0, 2]), "first", np.zeros(2))]
+        second = spend(channel, "second", np.zeros((4, 2)))
+        third = spend(channel, "third", np.full(4, 0.5))
+    assert [(part * 2**20).tolist() for part in first] == [[1, 3], [0, 2]]
+    assert (second * 2**20).tolist() == [[10, 10], [11, 11], [12, 12], [13, 13]]
+    assert third.tolist() == [0.5] * 4
 
 
 def test_every_noise_costs_the_same_at_every_door(tmp_path: Path) -> None:

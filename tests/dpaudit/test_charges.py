@@ -64,7 +64,7 @@ def test_the_zcdp_bound_is_above_the_best_order_and_close_to_it(r: float, epsilo
     logs = (alpha - 1) * (alpha * r - epsilon) + alpha * np.log1p(-1 / alpha) - np.log(alpha - 1)
     best = min(1.0, float(np.exp(logs.min())))
     found = float(zcdp_delta(Fraction(r), Fraction(epsilon)))
-    assert best * (1 - 1e-9) <= found <= 1.05 * best
+    assert best * (1 - 1e-8) <= found <= 1.05 * best  # the grid of orders may miss the best by 1e-8
 
 
 def test_rho_is_half_the_squared_ratio_of_sensitivity_and_sigma() -> None:

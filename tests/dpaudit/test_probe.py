@@ -98,9 +98,24 @@ def test_a_sum_of_released_and_sealed_data_stays_sealed() -> None:
     assert isinstance(sealed - value, dp.Sealed)
 
 
-def test_a_released_value_that_weighs_private_data_is_noticed() -> None:
-    """It decides the sensitivity of the next release, and so its cost."""
-    for weigh in (lambda p, x: p * x, lambda p, x: x * p, lambda p, x: x @ p, lambda p, x: x.clip(-abs(p), abs(p))):
-        watch, value = probe()
-        weigh(value, dp.seal([0.1, 0.2, 0.3], 0, 1))
-        assert watch.looked
+MEETINGS: dict[str, Callable[[Any, Any], Any]] = {
+    "times": lambda p, x: p * x,
+    "by": lambda p, x: x * p,
+    "at": lambda p, x: x @ p,
+    "dot": lambda p, x: np.dot(p, x),
+    "clip": lambda p, x: x.clip(-abs(p), abs(p)),
+    "shift, then clip": lambda p, x: (x - p).clip(0, 1),
+    "where": lambda p, x: np.where(p > 0, x, 0.0),
+    "stack": lambda p, x: np.stack([p, x]),
+    "bins": lambda p, x: np.histogram(x, bins=np.sort(p)),
+    "places": lambda p, x: x[np.argsort(p)],
+    "groups": lambda p, x: np.bincount(np.argsort(p), weights=x),
+}
+
+
+@pytest.mark.parametrize("meet", MEETINGS.values(), ids=MEETINGS.keys())
+def test_a_released_value_that_meets_private_data_is_noticed(meet: Callable[[Any, Any], Any]) -> None:
+    """It may decide the sensitivity of the next release, and so its cost."""
+    watch, value = probe()
+    meet(value, dp.seal([0.1, 0.2, 0.3], 0, 1))
+    assert watch.looked

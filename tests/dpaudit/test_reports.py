@@ -150,3 +150,17 @@ def test_sums_per_tag_agree_with_a_plain_loop_and_do_not_wrap_around() -> None:
 def test_absurd_labels_are_refused_before_memory_is_taken() -> None:
     with dp.simulate(1) as channel, pytest.raises(dp.DpauditError, match="groups"):
         channel.reports("r", np.zeros(1), dp.Laplace(scale=1), sensitivity=1, cohort=range(1), tags=[10**9])
+
+
+def test_reports_of_which_only_sums_are_read_hand_out_nothing_else() -> None:
+    with dp.simulate(1, every_report=True) as channel:
+        noise = dp.Laplace(scale=2)
+        got = channel.reports("r", np.ones(6), noise, sensitivity=2, cohort=range(6), tags=[0, 0, 0, 1, 1, 1], sums_only=True)
+        assert got.sum().shape == (2,)
+        with pytest.raises(dp.DpauditError, match="sums_only"):
+            _ = got.values
+        with pytest.raises(dp.DpauditError, match="sums_only"):
+            got.sum([0, 1, 2, 3, 4, 5])
+        (event,) = channel.events
+    assert event.record is not None
+    assert event.record.extra["read"] == "sums"

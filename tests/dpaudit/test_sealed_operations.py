@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import dpaudit as dp
 from dpaudit.channel import Event
-from dpaudit.neighbours import draw_examples
+from dpaudit.hypothesis_examples import draw_examples
 
 Program = Callable[[Any], Any]
 
@@ -30,14 +30,32 @@ def weights(n: int) -> st.SearchStrategy[np.ndarray]:
 @st.composite
 def vector_steps(draw: Any, n: int) -> tuple[Program, int]:
     """One operation that keeps a vector a vector, and its new length."""
-    kind = draw(st.sampled_from(["slice", "pick", "scale", "weigh", "shift", "shift each", "mirror", "clip", "divide", "self"]))
+    kinds = [
+        "slice",
+        "pick",
+        "scale",
+        "weigh",
+        "shift",
+        "shift each",
+        "mirror",
+        "clip",
+        "divide",
+        "self",
+        "abs",
+        "square",
+        "above",
+    ]
+    kind = draw(st.sampled_from([*kinds, "floor", "where", "between", "tanh", "exp", "mask", "join", "root", "row"]))
     if kind == "slice":
         part = draw(st.slices(n))
         return (lambda v: v[part]), len(range(n)[part])
     if kind == "pick" and n:
         places = draw(st.lists(st.integers(-n, n - 1), max_size=6))  # the same record may come twice
         return (lambda v: v[np.array(places, dtype=int)]), len(places)
+    if kind == "join":
+        return (lambda v: np.concatenate([v, 2 * v[:1]])), n + min(n, 1)
     number, many = draw(numbers), draw(weights(n))
+    chosen = np.array(draw(st.lists(st.booleans(), min_size=n, max_size=n)), dtype=bool)
     ends = sorted([draw(numbers), draw(numbers)])
     programs: dict[str, Program] = {
         "scale": lambda v: number * v,
@@ -48,6 +66,17 @@ def vector_steps(draw: Any, n: int) -> tuple[Program, int]:
         "clip": lambda v: v.clip(ends[0], ends[1]),
         "divide": lambda v: v / (number or 3.0),
         "self": lambda v: v - v.clip(-0.5, 0.5),
+        "abs": np.abs,
+        "square": lambda v: v * v,
+        "above": lambda v: (v > number) * 1.0,
+        "floor": np.floor,
+        "where": lambda v: np.where(v > number, v, -v),
+        "between": lambda v: np.minimum(np.maximum(v, ends[0]), ends[1]) * v,
+        "tanh": np.tanh,
+        "exp": lambda v: np.exp(-np.abs(v)),
+        "mask": lambda v: np.where(chosen, v, number),
+        "root": lambda v: np.nan_to_num(np.sqrt(v), nan=number),
+        "row": lambda v: np.stack([v, np.abs(v)], axis=1) @ [1.0, 0.5],
     }
     return programs.get(kind, programs["mirror"]), n
 
@@ -55,7 +84,22 @@ def vector_steps(draw: Any, n: int) -> tuple[Program, int]:
 @st.composite
 def endings(draw: Any, n: int) -> Program:
     """From a vector to what is released: numbers, vectors, tables."""
-    kind = draw(st.sampled_from(["sum", "np.sum", "mean", "as it is", "entry", "weights", "matrix", "left", "table"]))
+    kinds = [
+        "sum",
+        "np.sum",
+        "mean",
+        "as it is",
+        "entry",
+        "weights",
+        "matrix",
+        "left",
+        "table",
+        "cumsum",
+        "groups",
+        "bins",
+        "abs",
+    ]
+    kind = draw(st.sampled_from(kinds))
     if kind == "entry" and n:
         place = draw(st.integers(-n, n - 1))
         return lambda v: v[place]
@@ -72,6 +116,10 @@ def endings(draw: Any, n: int) -> Program:
         "mean": lambda v: v.mean(),
         "as it is": lambda v: v,
         "weights": lambda v: v @ one,
+        "cumsum": np.cumsum,
+        "groups": lambda v: np.bincount(np.arange(n) % 3, weights=v, minlength=3),
+        "bins": lambda v: np.histogram(v, bins=[-1.0, 0.0, 0.25, 7.0])[0],
+        "abs": lambda v: np.maximum(abs(v.sum()), 0.5),
     }.get(kind, lambda v: v.sum())
 
 
@@ -287,3 +335,25 @@ def test_extreme_weights_are_charged_and_do_not_overflow(weight: float) -> None:
 def test_public_numbers_that_are_not_finite_lose_the_trace(public: float) -> None:
     for program in (lambda x: x + public, lambda x: x * public, lambda x: x @ np.full(2, public)):
         assert released(program, dp.seal([0.0, 1.0], 0, 1), dp.Laplace(1)).derived is None
+
+
+class Fickle:
+    """An index that is another one each time it is asked."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def __index__(self) -> int:
+        self.asked += 1
+        return self.asked % 3
+
+
+def test_an_index_is_read_once_for_value_and_trace() -> None:
+    event = released(lambda x: x[Fickle()], dp.seal([0.0, 0.25, 0.5], 0, 1), dp.Laplace(1))
+    assert event.cohort == dp.Cohort.of(int(event.query / 2**18))
+
+
+@pytest.mark.parametrize("exponent", [2, 2.0, 0.5, -1, 3, 1, 0, -2.0])
+def test_powers_are_computed_as_numpy_computes_them_for_plain_arrays(exponent: float) -> None:
+    data = np.round(np.random.default_rng(1).uniform(0.1, 1, 2000) * 2**20) / 2**20
+    assert np.array_equal(dp.unseal(dp.seal(data, 0.1, 1) ** exponent), data**exponent)

@@ -182,10 +182,17 @@ def test_bounds_that_are_none_are_refused(bounds: Any) -> None:
         dp.seal([0.0], *bounds)
 
 
-@pytest.mark.parametrize("values", [1.0, np.zeros((2, 2)), np.zeros((1, 1, 1)), ["a"], [None], [1j]])
-def test_data_that_are_not_one_number_per_record_are_refused(values: Any) -> None:
+@pytest.mark.parametrize("values", [1.0, np.zeros((1, 1, 1)), ["a"], [None], [1j]])
+def test_data_that_are_not_one_number_or_row_per_record_are_refused(values: Any) -> None:
     with pytest.raises(InvalidValue):
         dp.seal(values, 0, 1)
+
+
+def test_columns_may_have_bounds_of_their_own() -> None:
+    table = dp.seal([[5.0, -5.0], [0.5, 0.25]], [0, -1], [1, 3])
+    assert np.array_equal(dp.unseal(table), [[1, -1], [0.5, 0.25]])
+    with pytest.raises(InvalidValue, match="column"):
+        dp.seal([[1.0, 2.0]], [0, 0, 0], [1, 1, 1])
 
 
 def test_a_message_about_bad_data_shows_none_of_it() -> None:

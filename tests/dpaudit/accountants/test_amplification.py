@@ -1,5 +1,6 @@
 import math
 from fractions import Fraction
+from itertools import pairwise
 
 import pytest
 
@@ -33,7 +34,7 @@ def test_the_measured_table_is_reproduced(epsilon0, n, clone, laplace, attack):
     for bound in (by_clones, by_blanket):
         assert bound.in_domain
         assert 0 < bound.attack <= bound.lower <= bound.upper <= epsilon0
-        assert bound.upper - bound.lower < bound.upper * Fraction(1, 10**8)
+        assert bound.upper - bound.lower < bound.upper * (Fraction(1, 10**7) if bound is by_clones else Fraction(1, 10**4))
 
 
 @pytest.mark.parametrize(("epsilon0", "n"), [(1, 1), (1, 10), (4, 100), (2, 10**4), (1, 10**7)])
@@ -148,24 +149,50 @@ def test_exact_rules_are_certified_and_larger_than_the_closed_one(method):
     assert family.delta(epsilon0, 10**4, Fraction("0.1"), DELTA)[1] <= DELTA
 
 
-@pytest.mark.parametrize(
-    ("epsilon0", "n", "delta"),
-    [
-        ("1000", 10**18, "1e-300"),
-        ("1e-12", 1, "1e-300"),
-        ("1e-12", 10**18, "1e-300"),
-        ("1e-12", 5, "0.5"),
-        ("40", 10**18, "1e-9"),
-        ("0.5", 10**18, "1e-300"),
-    ],
-)
-@pytest.mark.parametrize("method", ["closed", "clone", "laplace"])
-def test_extremes_give_an_ordered_answer(epsilon0, n, delta, method):
-    bound = amplify(epsilon0, n, delta, method)
-    assert 0 <= bound.lower <= bound.upper
-    assert bound.attack <= (bound.upper if bound.in_domain else Fraction(epsilon0))
-    if method != "closed":
-        assert bound.upper <= Fraction(epsilon0)
+EXTREMES = [
+    (epsilon, n, delta)
+    for epsilon in ("1e-12", "1e-6", "0.02", "1", "15", "60", "1000", "1e6")
+    for n in (1, 2, 50, 10**4, 10**9, 10**18)
+    for delta in ("1e-300", "1e-9", "0.3")
+]
+
+
+@pytest.mark.parametrize(("epsilon0", "n", "delta"), EXTREMES)
+def test_extremes_give_ordered_answers_and_the_blanket_is_never_worse_than_the_clones(epsilon0, n, delta):
+    local = Fraction(epsilon0)
+    by_closed, by_clones, by_blanket = (amplify(epsilon0, n, delta, method) for method in ("closed", "clone", "laplace"))
+    for bound in (by_clones, by_blanket):
+        assert 0 <= bound.attack <= bound.lower <= bound.upper <= local
+    assert by_blanket.upper <= by_clones.upper
+    assert 0 <= by_closed.lower <= by_closed.upper
+    if by_closed.in_domain:
+        assert by_closed.attack <= by_clones.upper <= by_closed.upper
+
+
+@pytest.mark.parametrize(("epsilon", "n", "delta"), EXTREMES)
+def test_extremes_of_the_inverse_are_ordered_and_no_less_than_epsilon(epsilon, n, delta):
+    target = Fraction(epsilon)
+    by_closed, by_clones, by_blanket = (invert(epsilon, n, delta, method) for method in ("closed", "clone", "laplace"))
+    for bound in (by_clones, by_blanket):
+        assert target <= bound.lower <= bound.upper
+    assert by_clones.lower <= by_blanket.lower
+    assert by_closed.lower <= by_closed.upper
+
+
+@pytest.mark.parametrize("method", ["clone", "laplace"])
+def test_the_bounds_are_monotone_in_all_arguments(method):
+    """Ends that prove it: the lower end of what must be larger is not below the upper end of what must be smaller, but for the width."""
+    wide = 1 + Fraction(1, 1000)
+    for chain in (
+        [amplify(e, 300, "1e-6", method, attack=False) for e in ("0.01", "0.1", "1", "3", "8", "20")],
+        [amplify(2, n, "1e-6", method, attack=False) for n in (10**12, 10**8, 10**5, 3000, 400, 50, 7, 1)],
+        [amplify(2, 300, delta, method, attack=False) for delta in ("0.3", "0.01", "1e-5", "1e-20", "1e-200")],
+        [invert(e, 300, "1e-6", method) for e in ("1e-3", "0.1", "1", "3", "8")],
+        [invert("0.5", n, "1e-6", method) for n in (1, 7, 50, 400, 3000, 10**5, 10**8, 10**12)],
+    ):
+        for smaller, larger in pairwise(chain):
+            assert smaller.upper <= larger.upper * wide
+            assert smaller.lower <= larger.lower * wide
 
 
 def test_large_crowds_need_no_epsilon_at_all():

@@ -40,7 +40,53 @@ def test_pure_costs_add_up_per_record_and_the_worst_record_counts(parts: Any) ->
     assert bound.epsilon == max(spent)
     assert bound.delta == 0
     touched = [sum(start <= r < start + size for start, size, _ in parts) for r in range(20)]
-    assert bound.worst_client["releases"] == max(touched)
+    worst = bound.worst_client["client"]
+    assert (worst is None) == (not parts)
+    if worst is not None:
+        assert spent[worst] == max(spent)
+        assert bound.worst_client["releases"] == touched[worst]
+
+
+def test_many_releases_cost_less_than_their_sum_and_least_where_parameters_were_fixed() -> None:
+    releases = [release(dp.Laplace(10))] * 500
+    safe = account_releases(releases, DELTA)
+    fixed = account_releases(releases, DELTA, fixed=True)
+    assert fixed.epsilon == dp.compose([dp.Part(dp.Laplace(10), STEP, 500)], DELTA).upper < safe.epsilon < 50
+    assert "numerical" in fixed.method
+    assert not fixed.notes
+    assert "zCDP" in safe.method
+    assert ["numerical composition refused" in note for note in safe.notes] == [True]
+    assert account_releases(releases, Fraction(0), fixed=True).epsilon == 50
+    assert not account_releases(releases[:1], DELTA).notes
+
+
+def test_each_record_is_charged_for_what_touches_it_alone() -> None:
+    """Half of the releases about each half of the records, and one about everybody."""
+    halves = [release(dp.Laplace(10), range(100 * (k % 2), 100 * (k % 2) + 100)) for k in range(400)]
+    together = account_releases([*halves, release(dp.Gaussian(20))], DELTA, fixed=True)
+    parts = [dp.Part(dp.Laplace(10), STEP, 200), dp.Part(dp.Gaussian(20), STEP)]
+    assert together.epsilon == dp.compose(parts, DELTA).upper
+    assert together.epsilon < account_releases([release(dp.Laplace(10))] * 400, DELTA, fixed=True).epsilon
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(1, 6), st.sampled_from([4, 9, 20])), min_size=1, max_size=25))
+@settings(deadline=None, max_examples=25)
+def test_fixed_is_never_above_adaptive_and_that_never_above_the_sum(parts: Any) -> None:
+    releases = [release(dp.Laplace(scale), range(start, start + size)) for start, size, scale in parts]
+    pure, safe, fixed = (
+        account_releases(releases, Fraction(0)), account_releases(releases, Fraction(1, 100)),
+        account_releases(releases, Fraction(1, 100), fixed=True),
+    )  # fmt: skip
+    assert 0 <= fixed.epsilon <= safe.epsilon <= pure.epsilon
+
+
+def test_gaussian_charges_that_were_never_used_still_count() -> None:
+    """Their ε is not known without δ; their facts are."""
+    ledger = dp.MemoryLedger()
+    with dp.simulate(1, ledger=ledger) as channel:
+        channel.release("g", 0.0, dp.Gaussian(8), sensitivity=1)
+    ledger.charge(next(iter(ledger.releases())).charge())
+    assert dp.account(ledger, delta="1e-6").epsilon == account_releases([release(dp.Gaussian(8))] * 2, DELTA).epsilon
 
 
 def test_nothing_released_costs_nothing() -> None:
@@ -149,3 +195,22 @@ def test_every_line_names_its_theorem_and_what_it_rests_on() -> None:
     lines = account_releases([release(dp.Laplace(2)), release(dp.Gaussian(8)), shuffled(10_000)], DELTA).lines
     assert all(line.theorem and line.preconditions for line in lines)
     assert [line.n for line in lines] == [1, 1, 10_000]
+
+
+def test_who_sees_only_what_sums_decide_sees_the_noise_of_every_report_in_the_sum() -> None:
+    def batch(read: dict[str, str], first: int) -> dp.Release:
+        parameters = {"scale": "2", "grid": "1/1048576"}
+        return dp.Release(
+            name=f"batch {first}", mechanism="laplace", sensitivity=Fraction(2), parameters=parameters, epsilon=Fraction(1),
+            kind="reports", n=1000, tags={"0": 100, "1": 900}, cohort=dp.Cohort.of(range(first, first + 1000)), extra=read,
+        )  # fmt: skip
+
+    sums = {"read": "sums"}
+    seen = dp.account([batch(sums, 0), batch(sums, 1000)], delta="1e-6").per_observer
+    assert seen["server"] == (1, 0)
+    assert seen["actions"][0] < Fraction(261, 1000)  # the smallest group has 100 reports
+    assert dp.account([batch({}, 0)], delta="1e-6").per_observer["actions"][0] == 1  # twin: reports may be read one by one
+    assert dp.account([batch(sums, 0)], delta="0").per_observer["actions"] == (1, 0)
+    twice = dp.account([batch(sums, 0), batch(sums, 500)], delta="1e-6").per_observer["actions"]
+    assert seen["actions"][0] < twice[0] < 1  # a client in both: the two add up, and share δ
+    assert twice[1] <= Fraction(1, 10**6)

@@ -6,9 +6,9 @@ import flint
 import numpy as np
 import pytest
 
-from dpaudit.accountants.blanket import Blanket
-from dpaudit.accountants.clone import clone_law, response_law
+from dpaudit.accountants.clone import clone_law, response_law, sign_family
 from dpaudit.accountants.contour import SKIP, enclose, estimate, saddle
+from dpaudit.accountants.laplace_law import BlanketLaw, EndLaw
 from dpaudit.accountants.lattice import lattice
 from dpaudit.balls import precision
 
@@ -16,9 +16,11 @@ BITS = 400
 LAWS = {
     "clone": lambda: clone_law(Fraction(4), 10**5, Fraction("0.1")),
     "response": lambda: response_law(Fraction(1), 10**4, Fraction("0.04")),
-    "fine lattice": lambda: Blanket(lattice(Fraction(4), 2**21, BITS), 10**5, Fraction("0.1")),
-    "fine lattice, everyone": lambda: Blanket(lattice(Fraction(1), 2**21, BITS), 10**4, Fraction("0.03"), True),
-    "coarse lattice": lambda: Blanket(lattice(Fraction(2), 6, BITS), 10**4, Fraction("0.1")),
+    "sides": lambda: sign_family(2**21).law(Fraction(2), 10**5, Fraction("0.01")),
+    "fine lattice": lambda: BlanketLaw(lattice(Fraction(4), 2**21, BITS), 10**5, Fraction("0.1")),
+    "fine lattice, others at an end": lambda: EndLaw(lattice(Fraction(1), 2**21, BITS, True), 10**4, Fraction("0.03")),
+    "coarse lattice": lambda: BlanketLaw(lattice(Fraction(2), 6, BITS), 10**4, Fraction("0.1")),
+    "coarse lattice, others at an end": lambda: EndLaw(lattice(Fraction(2), 6, BITS, True), 10**4, Fraction("0.1")),
 }
 
 
@@ -28,7 +30,7 @@ def test_the_loss_bound_holds_at_random_points_of_random_intervals(name):
     generator = np.random.default_rng(7)
     with precision(BITS):
         law = LAWS[name]()
-        at = saddle(law)
+        at = saddle(law.floats)
         tilt = law.tilt(at.c)
         peak = law.moment(flint.acb(at.c)).real
         useful = 0
@@ -54,16 +56,16 @@ def test_floats_agree_with_the_enclosure(name):
         law = LAWS[name]()
         low, high = enclose(law)
         assert 0 < low.lower() <= high.upper()
-        assert estimate(law) == pytest.approx(float(high.log()), abs=2e-3)
+        assert estimate(law.floats) == pytest.approx(float(high.log()), abs=2e-3)
 
 
 def test_moment_and_its_float_twin_agree_off_the_real_line():
     with precision(BITS):
         for make in LAWS.values():
             law = make()
-            at = saddle(law)
+            at = saddle(law.floats)
             z = at.c + 1j * at.step * np.arange(1, 20, 4)
-            for point, value in zip(z, law.log_moment(z), strict=True):
+            for point, value in zip(z, law.floats.log_moment(z), strict=True):
                 enclosed = law.moment(flint.acb(point.real, point.imag))
                 assert cmath.exp(value) == pytest.approx(complex(enclosed.real, enclosed.imag), rel=1e-9)
 
@@ -83,4 +85,4 @@ def test_any_step_gives_an_upper_bound_and_smoothing_too():
             ways = math.comb(30, a) * math.comb(30 - a, b)
             total += ways * weight ** (a + b) * (1 - 2 * weight) ** (30 - a - b) * max(0.0, a * plus + b * minus)
     assert float(low.lower()) <= total / 30 <= float(high.upper()) * (1 + 1e-14)
-    assert float(high.upper()) / float(low.lower()) < 1.001
+    assert float(high.upper()) / float(low.lower()) < 1.02  # few summands, and the smoothing ends a tail that never falls

@@ -35,7 +35,32 @@ def test_a_traced_sum_is_proven_on_a_single_path() -> None:
     assert (upper.epsilon, upper.sensitivity, upper.path) == (1, "proven", "single")
 
 
-@pytest.mark.parametrize("operate", [np.median, lambda d: np.sort(d)[5], lambda d: np.maximum(d, 0).sum() / 2])
+def many(data: Any, channel: Any, adaptive: bool) -> None:
+    """300 releases of ε = 0.1; an adaptive one looks at what it released before it goes on."""
+    for k in range(300):
+        noisy = channel.release(f"v{k}", data.sum(), dp.Laplace(20), sensitivity=2)
+        if adaptive and noisy > 1e6:
+            return
+
+
+def test_many_releases_on_a_single_path_are_composed_numerically() -> None:
+    upper = proof(lambda d, c: many(d, c, adaptive=False), "10", "1e-6").upper
+    assert upper is not None
+    assert upper.path == "single"
+    assert upper.epsilon == dp.compose([dp.Part(dp.Laplace(20), 2**21, 300)], "1e-6").upper < 10
+    assert "numerical" in upper.method
+
+
+def test_many_releases_that_look_back_are_kept_by_a_filter_of_rho() -> None:
+    """Numerical composition would give 9.0, which adaptive parameters may exceed; sums of ρ keep 9.9."""
+    found = {epsilon: proof(lambda d, c: many(d, c, adaptive=True), epsilon, "1e-6").upper for epsilon in ("9.5", "10.5")}
+    assert all(upper is not None for upper in found.values())
+    assert [(float(upper.epsilon) > 9.5, upper.path) for upper in found.values()] == [(True, "observed"), (True, "enforced")]
+    assert found["10.5"].epsilon == Fraction("10.5")
+    assert "zCDP" in found["10.5"].method
+
+
+@pytest.mark.parametrize("operate", [np.median, lambda d: np.sort(d)[5], lambda d: np.var(d)])
 def test_an_untraced_value_is_declared_and_its_place_is_named(operate: Any) -> None:
     found = proof(lambda d, c: release(c, operate(d)))
     assert found.upper is not None

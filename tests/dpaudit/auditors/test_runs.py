@@ -46,7 +46,7 @@ def test_trials_are_the_first_axis_of_everything_that_is_returned() -> None:
 
 
 def test_numbers_that_are_not_finite_are_told_apart_by_a_column_of_their_own() -> None:
-    table = finite(np.array([[1.0, np.nan], [2.0, np.inf], [3.0, -np.inf], [4.0, 0.0], [5.0, -0.0]]))
+    table = finite(np.array([[1.0, np.nan], [2.0, np.inf], [3.0, -np.inf], [4.0, 0.0], [5.0, -0.0]]), [1])
     assert np.isfinite(table).all()
     assert table[:, 2].tolist() == [1, 2, 3, 0, 0]
     assert table[3, 1].tobytes() == table[4, 1].tobytes()

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpaudit.claims import show
+from dpaudit.claims import InvalidValue, show
 from dpaudit.ledger import Charge, Cohort, PureSums, Release, TamperedLedger, canonical
-from dpaudit.ledger.book import Book, catch_up, charge_to_json, replay
+from dpaudit.ledger.book import Book, catch_up, replay
+from dpaudit.ledger.charge_entries import charge_to_json
 from dpaudit.ledger.memory import MemoryEntries
 from dpaudit.ledger.store import first_entry
 
@@ -50,12 +51,14 @@ def outcome(entries: MemoryEntries, read: Any) -> Any:
         book = read(entries)
     except TamperedLedger as error:
         return error.reason
-    return (
-        book.spends.worst(),
-        book.releases,
-        book.unused(),
-        [book.spends.would_cost(Charge(Fraction(0), cohort=Cohort.of(i))) for i in range(10)],
-    )
+    return book.spends.worst(), book.releases, book.unused(), [spend(book, i) for i in range(10)]
+
+
+def spend(book: Book, record: int) -> Any:
+    try:
+        return book.spends.would_cost(Charge(Fraction(0), cohort=Cohort.of(record)))
+    except InvalidValue:
+        return "unknown"
 
 
 @settings(max_examples=300, deadline=None)
@@ -66,6 +69,31 @@ def test_a_replay_agrees_with_looking_at_every_entry(before: Any, after: Any, bu
     listed = [canonical(entry) for part in [*before, *limit, *after] for entry in part]
     entries = MemoryEntries([HEADER, *listed])
     assert outcome(entries, lambda e: replay(e, PureSums)[0]) == outcome(entries, one_by_one)
+
+
+@settings(max_examples=300, deadline=None)
+@given(parts=st.lists(steps, min_size=2, max_size=4), budgets=st.permutations(["1/3", "1", "3/2", "2", "3"]), pure=st.booleans())
+def test_a_replay_agrees_under_budgets_that_are_tightened_on_the_way(parts: Any, budgets: list[str], pure: bool) -> None:
+    """Each later budget may be below what was spent before it; then it binds those who are charged after it alone."""
+    tighter = iter(sorted(budgets[: len(parts)], key=Fraction, reverse=True))
+    listed = [] if pure else a_charge(None, [[8, 9]], True)
+    for part in parts:
+        listed += [entry for entries in part for entry in entries] + [a_budget(Fraction(next(tighter)))]
+    entries = MemoryEntries([HEADER, *map(canonical, listed)])
+    assert outcome(entries, lambda e: replay(e, PureSums)[0]) == outcome(entries, one_by_one)
+
+
+def test_a_budget_below_what_was_spent_binds_those_who_are_charged_after_it() -> None:
+    """Both verdicts, in one pass: the strict reading is asked for the place of a charge over the budget only."""
+    old, other, again = (canonical(a_charge("1", cohort, True)[0]) for cohort in ([[0, 5]], [[5, 9]], [[4, 6]]))
+    budget = canonical(a_budget(Fraction(1)))
+    book, _ = replay(MemoryEntries([HEADER, old, old, budget, other]), PureSums)
+    assert book.spends.worst() == (2, 0)
+    lenient = Book("here", PureSums(), lenient=True)
+    catch_up(lenient, MemoryEntries([HEADER, old, old, budget, other]))
+    assert lenient.within_budget()
+    with pytest.raises(TamperedLedger, match="entry 4"):
+        replay(MemoryEntries([HEADER, old, old, budget, again]), PureSums)
 
 
 def test_both_outcomes_occur() -> None:

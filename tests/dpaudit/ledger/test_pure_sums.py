@@ -39,7 +39,7 @@ def test_a_sum_that_returns_to_a_whole_number_heals_into_its_neighbour() -> None
     spends.add(Charge(Fraction(1), cohort=Cohort.of(range(0, 5))))
     spends.add(Charge(Fraction(1, 3), cohort=Cohort.of(range(5, 9))))
     spends.add(Charge(Fraction(2, 3), cohort=Cohort.of(range(5, 9))))
-    assert spends._starts == [0, 9]
+    assert spends._pieces.pieces() == [(0, 9)]
     assert spends.worst() == (1, 0)
 
 

@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 
 from dpaudit.claims import InvalidValue
 from dpaudit.ledger import Cohort, InvalidRecord, Release, canonical, load_releases
+from dpaudit.ledger.texts import is_plain
 from dpaudit.ledger.units import as_units, units_from_json, units_to_json
 
 fractions = st.fractions(min_value=0, max_value=100)
-texts = st.text(min_size=1, max_size=5)
+texts = st.text(min_size=1, max_size=5).filter(is_plain)
 shapes = st.sampled_from([(), (0,), (3,), (2, 3), (0, 4), (70,), (9, 9)])
 int64 = st.integers(-(2**63), 2**63 - 1)
 arrays = shapes.flatmap(

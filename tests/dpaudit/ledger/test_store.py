@@ -7,6 +7,8 @@ import pickle
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -27,9 +29,12 @@ from dpaudit.ledger import (
     TamperedLedger,
     UnreadableLedger,
     WrongKind,
+    canonical,
     load_releases,
     open_ledger,
 )
+from dpaudit.ledger.book import replay
+from dpaudit.ledger.memory import MemoryEntries
 
 Make = Callable[..., Ledger]
 
@@ -170,6 +175,56 @@ def test_only_what_was_charged_can_be_stored(make: Make, other: Release) -> None
     assert slot.store(a_release()) == a_release()
 
 
+OTHER_FACTS = [{"mechanism": "none"}, {"sensitivity": Fraction(99)}, {"parameters": {"scale": "1"}}, {"extra": {"steps": "7"}}]
+
+
+@pytest.mark.parametrize("other", OTHER_FACTS)
+def test_a_release_with_other_facts_than_were_charged_is_refused(make: Make, other: dict[str, Any]) -> None:
+    ledger, told = make(), replace(a_release(), extra={"steps": "4"})
+    slot = ledger.charge(told.charge())
+    with pytest.raises(InvalidValue, match="charged"):
+        slot.store(replace(told, **other))
+    slot.store(told)
+    ledger.append(told, key="k")
+    with pytest.raises(InvalidValue, match="key"):
+        ledger.append(replace(told, **other), key="k")
+
+
+@pytest.mark.parametrize("other", OTHER_FACTS)
+def test_a_stored_release_with_other_facts_than_its_charge_is_reported(other: dict[str, Any]) -> None:
+    told = replace(a_release(), extra={"steps": "4"})
+    for release, refused in ((told, False), (replace(told, **other), True)):
+        ledger = MemoryLedger()
+        ledger.charge(told.charge())
+        data = canonical({"entry": "release", "charge": 1, "release": release.to_json()})
+        entries = MemoryEntries([*ledger.entries(), data])
+        with pytest.raises(TamperedLedger) if refused else nullcontext():
+            replay(entries, PureSums)
+
+
+@pytest.mark.parametrize("bad", ["\x1b[2J", "a\nb", "\x7f", "\x9b", "\u202e", "\u2028", "\ud800", "\x00"])
+def test_control_characters_are_refused_wherever_a_text_is_kept(make: Make, bad: str) -> None:
+    """They would be obeyed by the terminal that shows the ledger. Other letters are welcome."""
+    good: dict[str, Any] = {"name": "größe 数 🙂", "mechanism": "laplace", "sensitivity": Fraction(1)}
+    assert make().append(Release(**good)).name == good["name"]
+    for where in ("name", "mechanism", "to", "theorem"):
+        with pytest.raises(InvalidValue, match=where):
+            Release(**{**good, where: "x" + bad})
+    for where, value in (("parameters", {"a": bad}), ("extra", {bad: "a"}), ("tags", {bad: 1}), ("cohort", Cohort.of(bad))):
+        with pytest.raises(InvalidValue, match=where) as refused:
+            Release(**good, **{where: value})
+        assert bad not in str(refused.value)
+    with pytest.raises(InvalidValue, match="key"):
+        make().append(Release(**good), key=bad)
+
+
+def test_counts_fit_into_64_bits() -> None:
+    for wrong in ({"n": 2**63, "kind": "reports"}, {"tags": {"a": 2**63}}):
+        with pytest.raises(InvalidValue):
+            replace(a_release(), **wrong)
+    assert replace(a_release(), n=2**63 - 1, kind="reports", tags={"a": 2**63 - 1}).n == 2**63 - 1
+
+
 def test_a_budget_is_set_once_and_then_only_tightened(make: Make) -> None:
     ledger = make()
     assert ledger.budget is None
@@ -271,6 +326,34 @@ def test_readers_see_what_a_writer_adds_and_cannot_write(tmp_path: Path) -> None
         for attempt in (lambda: reader.append(a_release()), lambda: reader.limit("1")):
             with pytest.raises(LedgerUnavailable, match="reading only"):
                 attempt()
+
+
+def test_a_file_with_two_names_is_not_written_to(tmp_path: Path) -> None:
+    """Each name would have a write-ahead log of its own; after a crash the budget would be spent once through each."""
+    path, second = tmp_path / "a.ledger", tmp_path / "b.ledger"
+    open_ledger(path, budget="1").close()
+    second.hardlink_to(path)
+    for name in (path, second):
+        with pytest.raises(LedgerUnavailable, match="second name"):
+            open_ledger(name)
+        with open_ledger(name, readonly=True) as ledger:
+            assert ledger.budget == Budget("1")
+    second.unlink()
+    open_ledger(path).close()
+    second.symlink_to(path)  # a symbolic link leads to one file with one log
+    with open_ledger(second) as one, open_ledger(path) as two:
+        one.append(a_release())
+        with pytest.raises(BudgetExceeded):
+            two.append(a_release())
+
+
+def test_a_draft_that_a_killed_process_left_behind_is_no_second_name(tmp_path: Path) -> None:
+    path, draft = tmp_path / "a[1].ledger", tmp_path / "a[1].ledger.x7.new"
+    open_ledger(path).close()
+    draft.hardlink_to(path)
+    (tmp_path / "a[1].ledger.y8.new").write_bytes(b"somebody else's")
+    open_ledger(path).close()
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["a[1].ledger", "a[1].ledger.y8.new"]
 
 
 def test_two_handles_spend_one_budget(tmp_path: Path) -> None:

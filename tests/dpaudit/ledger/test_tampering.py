@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sqlite3
 from fractions import Fraction
 from pathlib import Path
 from types import ModuleType
@@ -209,7 +210,7 @@ def forged(tmp_path: Path, entries: list[bytes]) -> Path:
 def test_entries_that_no_ledger_writes_are_reported_even_with_valid_hashes(path: Path, tmp_path: Path, case: str) -> None:
     entries = entries_of(path)  # ledger, budget, three releases with keys, one open charge at place 5
     release = a_release(0).to_json()
-    charged = {**release, "epsilon": "0.5", "name": "", "cohort": {"ids": ["somebody"], "intervals": []}}
+    charged = {**release, "epsilon": "0.5", "name": "late", "cohort": {"ids": ["somebody"], "intervals": []}}
     close = canonical({"entry": "release", "charge": 5, "release": charged})
     assert verify(forged(tmp_path, [*entries, close])).releases == 4
     (tmp_path / "forged.ledger").unlink()
@@ -237,6 +238,51 @@ def test_entries_that_no_ledger_writes_are_reported_even_with_valid_hashes(path:
     for attempt in (verify, open_ledger, load_releases):
         with pytest.raises(TamperedLedger, match="DPA007"):
             attempt(target)
+
+
+NO_RELEASES: dict[str, Any] = {
+    "no values that are numbers": {"values": ["x"]},
+    "values that are not rectangular": {"values": [[1], [1, 2]]},
+    "a value beyond 64 bits": {"values": [2**63]},
+    "packed values of another length": {"values": {"data": "AAAA", "least": 0, "shape": [100], "width": 1}},
+    "an unknown field": {"reward": 0.5},
+    "a number that is no text": {"sensitivity": 2},
+    "a negative sensitivity": {"sensitivity": "-1"},
+    "a sensitivity in another form": {"sensitivity": "2.0"},
+    "parameters that are no texts": {"parameters": {"scale": 2}},
+    "tags that are no counts": {"tags": {"a": -1}},
+    "tags that are true": {"tags": {"a": True}},
+    "another kind": {"kind": "other", "n": 3},
+    "a count that is none": {"kind": "reports", "n": -3},
+    "nothing": {"mechanism": None},
+    "a control character in the name": {"name": "\x1b[2Jx"},
+    "a control character in an id": {"cohort": {"ids": ["\x07"], "intervals": []}},
+}
+
+
+@pytest.mark.parametrize("case", NO_RELEASES)
+@pytest.mark.parametrize("behind", [False, True])
+def test_verify_reads_every_release_as_an_accountant_would(path: Path, tmp_path: Path, case: str, behind: bool) -> None:
+    """Alone, and behind an equal release that was read before it."""
+    entries, good = entries_of(path), a_release(0).to_json()
+    first = [canonical({"entry": "release", "release": good})] * behind
+    assert verify(forged(tmp_path, [*entries, *first])).releases == 3 + behind
+    (tmp_path / "forged.ledger").unlink()
+    bad = canonical({"entry": "release", "release": {**good, **NO_RELEASES[case]}})
+    target = forged(tmp_path, [*entries, *first, bad])
+    for attempt in (verify, open_ledger, load_releases):
+        with pytest.raises(TamperedLedger, match=f"entry {6 + behind} "):
+            attempt(target)
+
+
+def test_a_row_before_the_first_is_reported(path: Path) -> None:
+    connection = sqlite3.connect(path)
+    with connection:
+        connection.execute("INSERT INTO entries VALUES (-1, '{}')")
+    connection.close()
+    for attempt in (verify, open_ledger, load_releases):
+        with pytest.raises(TamperedLedger, match="before the first"):
+            attempt(path)
 
 
 def test_the_root_is_the_rfc_6962_root_of_the_canonical_entries(path: Path) -> None:

@@ -15,6 +15,7 @@ from scipy import stats
 
 from dpaudit.claims import InvalidValue
 from dpaudit.noise import GRID, Gaussian, ReplaySource, SecureSource, gaussian_sampler
+from dpaudit.noise.gaussian_tail import summed_tail
 
 ZEROS = np.zeros(200_000, dtype=np.int64)
 # Accepted at p > 10^-3 (one seed in 1,000); 5 % off sigma puts the statistic some 1,000 above its mean.
@@ -166,3 +167,25 @@ def test_no_pure_cost_but_for_a_query_that_cannot_move() -> None:
 def test_meaningless_sigmas_are_refused(bad) -> None:
     with pytest.raises(InvalidValue, match="sigma"):
         Gaussian(bad)
+
+
+@pytest.mark.parametrize(("s", "count"), [(10, 2), (11, 3), (12, 4)])
+def test_a_sum_of_discrete_gaussians_has_the_tails_that_convolution_gives(s: int, count: int) -> None:
+    """Convolved in floats, term by term; a tail that is off by 10^-10 relative would show."""
+    reach = 40 * s
+    single = np.exp(-(np.arange(-reach, reach + 1.0) ** 2) / (2 * s * s))
+    single /= single.sum()
+    law = single
+    for _ in range(count - 1):
+        law = np.convolve(law, single)
+    for k in (-30, -1, 0, 1, 25, 60):
+        lower, upper = summed_tail(Fraction(s), count, k)
+        exact = law[count * reach + k :].sum()
+        assert lower <= upper
+        assert float(lower) == pytest.approx(exact, rel=1e-10)
+        assert float(upper) == pytest.approx(exact, rel=1e-10)
+
+
+def test_sums_of_narrow_discrete_gaussians_are_refused() -> None:
+    with pytest.raises(InvalidValue, match="at least 10"):
+        summed_tail(Fraction(9), 2, 1)

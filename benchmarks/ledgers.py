@@ -1,0 +1,68 @@
+"""A million entries verified, whatever the order of their cohorts: hashes, forms, releases, sums and the budget."""
+
+from __future__ import annotations
+
+import random
+import resource
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from benchmarks.figures import Figure, Figures
+from dpaudit.ledger import Budget, Cohort, Release, canonical, verify
+from dpaudit.ledger.charge_entries import charge_to_json
+from dpaudit.ledger.sqlite import create
+from dpaudit.ledger.store import first_entry
+
+ENTRIES = 10**6
+ASKED = 10.0  # seconds
+
+
+def ledgers() -> Figures:
+    order = list(range(ENTRIES))
+    random.Random(1).shuffle(order)
+    patterns: dict[str, Callable[[int], Any]] = {
+        "one batch after the other": lambda i: range(i, i + 1),
+        "single records in random order": lambda i: range(2 * order[i], 2 * order[i] + 1),
+        "overlapping windows in random order": lambda i: range(order[i], order[i] + ENTRIES),
+        "nested windows": lambda i: range(i, 2 * ENTRIES - i),
+        "pseudonyms": lambda i: f"p{order[i]}",
+        "everyone": lambda i: None,
+    }
+    for name, cohort in patterns.items():
+        yield _verified(f"10^6 releases verified: {name}", _released(cohort))
+    yield _verified("5·10^5 charges and their releases verified", _charged())
+
+
+def _release(i: int, cohort: Any) -> Release:
+    return Release(
+        f"batch {i // 100}", "laplace", Fraction(2), {"scale": "2", "grid": "1/1048576"}, epsilon=Fraction(i % 7 + 1),
+        cohort=Cohort.of(cohort), values=[i], extra={"steps": "2097152", "coordinates": "1"},
+    )  # fmt: skip
+
+
+def _released(cohort: Callable[[int], Any]) -> Iterator[bytes]:
+    for i in range(ENTRIES):
+        yield canonical({"entry": "release", "release": _release(i, cohort(i)).to_json()})
+
+
+def _charged() -> Iterator[bytes]:
+    for i in range(ENTRIES // 2):
+        release = _release(i, range(3 * i, 3 * i + 2))
+        yield canonical(charge_to_json(release.charge(), None))
+        yield canonical({"entry": "release", "charge": 2 + 2 * i, "release": release.to_json()})
+
+
+def _verified(name: str, entries: Iterator[bytes]) -> Figure:
+    budget = canonical({"entry": "budget", **Budget(10**8).to_json(), "filter": "pure-sums"})
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "a.ledger"
+        create(path, [first_entry("deployment"), budget, *entries])
+        started = time.process_time()
+        verify(path)
+        seconds = time.process_time() - started
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1000
+    return Figure(name, f"< {ASKED:.0f} s of a core", f"{seconds:.1f} s, process at most {peak} MB", seconds < ASKED)

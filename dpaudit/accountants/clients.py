@@ -1,0 +1,48 @@
+"""Which client pays most, and for which releases."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from dpaudit.claims import show
+from dpaudit.ledger import Charge, Cohort, PureSums
+
+
+@dataclass(frozen=True)
+class Client:
+    """A client who pays most: ``record`` is one of those ``alike``, None when everybody pays the same."""
+
+    record: int | str | None
+    alike: Cohort
+    releases: Sequence[str]  # names of what touches it
+
+    def to_dict(self, epsilon: Fraction, delta: Fraction) -> dict[str, Any]:
+        """Its figures for a report; integers and pseudonyms stand in the ledger already."""
+        return {
+            "client": self.record, "alike": self.alike.to_json(), "epsilon": show(epsilon), "delta": show(delta),
+            "releases": len(self.releases), "names": list(self.releases[:8]),
+        }  # fmt: skip
+
+
+def worst_client(charges: Sequence[Charge]) -> Client:
+    """The client with the largest Σε of these charges, exactly; among equals the first.
+
+    Charges to everybody are part of every client's sum. Without any other charge everybody is alike.
+    """
+    sums = PureSums()
+    for charge in charges:
+        sums.add(charge)
+    alike = sums.worst_records()
+    record = one_of(alike)
+    touching = [c.name for c in charges if c.cohort.everyone or (record is not None and record in c.cohort)]
+    return Client(record, alike, touching)
+
+
+def one_of(cohort: Cohort) -> int | str | None:
+    """The first record of a cohort; None for everyone, or if it is empty."""
+    if cohort.everyone:
+        return None
+    return cohort.intervals[0][0] if cohort.intervals else min(cohort.ids, default=None)

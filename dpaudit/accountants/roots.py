@@ -1,0 +1,86 @@
+"""Where a monotone curve meets δ: floats find the place, a few enclosures of the curve decide both ends."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dpaudit.accountants.search import log
+
+_FIRST_MARGIN, _ONLY_MARGIN = 1e-9, 1e-6
+_ATTEMPTS = 6
+_ROUGH = 0.02
+_HOPELESS = 10**6  # an enclosure this many times wider than δ proves nothing
+_CLOSE = 3e-8
+_APART = 1e-3  # points nearer to each other say nothing about the slope
+
+
+@dataclass(frozen=True)
+class Root:
+    """An uncertified zero of a curve, and the slope there."""
+
+    at: float
+    slope: float
+
+
+def float_root(curve: Callable[[float], float], start: float, step: float) -> Root:
+    """A zero of an increasing curve that is close to a straight line with slope 2: secants, kept in a bracket."""
+    (x, u), (low, high), slope = (start, curve(start)), (-math.inf, math.inf), 2.0
+    y, v = math.nan, math.nan
+    for _ in range(80):
+        low, high = (x, high) if u < 0 else (low, x)
+        if abs(x - y) > _APART and math.isfinite(u - v) and (u - v) / (x - y) > 0:
+            slope = (u - v) / (x - y)
+        guess = x - u / slope
+        if not abs(guess - x) <= step:
+            guess = x + step if u < 0 else x - step
+        if abs(guess - x) <= _CLOSE * max(1.0, abs(x)):
+            return Root(guess, slope)
+        if not low < guess < high:
+            guess = (low + high) / 2
+        if high - low <= _CLOSE * max(1.0, abs(x)):
+            break
+        (y, v), x = (x, u), guess
+        u = curve(x)
+    return Root(x, slope)
+
+
+def certified_ends(
+    curve: Callable[[Fraction], tuple[Fraction, Fraction]],
+    point: Callable[[float], Fraction],
+    root: Root,
+    delta: Fraction,
+    *,
+    both: bool = True,
+) -> tuple[Fraction | None, Fraction | None]:
+    """(safe, unsafe): the curve is proven to be at most δ at ``safe``, and above δ at ``unsafe``; None where that fails.
+
+    With ``both`` false only ``unsafe`` is looked for, and with less effort.
+
+    ``point`` maps the coordinate of the root to the curve's argument; ``root.slope`` is that of log δ there, below 0 if it falls.
+    """
+    target, steep = log(delta), math.copysign(max(abs(root.slope), 1e-3), root.slope)
+    ends: list[Fraction | None] = [None, None]
+    centre = [root.at, root.at]  # where the upper and the lower end of the enclosure seem to meet δ
+    margin = (_FIRST_MARGIN if both else _ONLY_MARGIN) * max(1.0, abs(root.at))
+    for side, sign in ((0, -1.0), (1, 1.0))[0 if both else 1 :]:
+        for _ in range(_ATTEMPTS):
+            at = centre[side] + sign * math.copysign(margin, steep)
+            x = point(at)
+            low, high = curve(x)
+            proven = (high <= delta) if side == 0 else (low > delta)
+            if proven:
+                ends[side] = x
+            if side == 1 and low * _HOPELESS < min(high, delta):
+                break
+            for place, value in enumerate((high, low)):
+                if value > 0:
+                    centre[place] = at - max(-2.0, min(2.0, (log(value) - target) / steep))
+            # an enclosure is not smoother than it is wide
+            margin = max(margin, _ROUGH * (log(high) - log(low)) / abs(steep)) if 10 * low > high else margin
+            if proven and (abs(centre[side] - at) <= 10 * margin or not both):
+                break
+            margin *= 1 if proven else 3
+    return ends[0], ends[1]

@@ -1,0 +1,161 @@
+"""Events of what is played, for the observer ``actions``, with exact probabilities.
+
+Where few single-number releases decide an entry of what is played, the outputs that lead to one value of it often form a box.
+Inside the box the queries are fixed, so its probability is a product of exact interval probabilities. That it is a box is
+tested: by runs with chosen outputs, at its edges and with wild numbers inside, outside and in all later releases, and by its
+frequency in drawn runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from dpaudit.auditors.boxes import Box, bases, known, points_inside, points_outside, rough_boxes, sharpened
+from dpaudit.auditors.chosen_runs import FAR, Chooser, Runs
+from dpaudit.auditors.described import describe
+from dpaudit.auditors.tails import at_least, at_most, decimal, log_down
+from dpaudit.auditors.witness import Witness
+from dpaudit.claims import Claim, show
+from dpaudit.noise import Noise
+from dpaudit.subject import Subject
+
+CLOSELY = 8  # boxes that are looked at closely
+PLACES = 3  # decimals to which coarse boxes are compared
+SIGMAS = 7.0  # how far off the event's frequency in drawn runs may be
+
+Two = tuple[Chooser, Chooser]
+Bounds = tuple[Fraction, Fraction]
+
+
+def action_event(subject: Subject, pairs: Sequence[tuple[Any, Any]], claim: Claim, seed: int) -> tuple[int, Witness] | None:
+    """The best event found, or its complement, with the place of its pair; None where none is exact."""
+    rough = [(reading, place, box) for place, pair in enumerate(pairs) for reading, box in _grown(subject, pair, claim, seed)]
+    best: tuple[int, Witness] | None = None
+    for (epsilon, _), place, box in sorted(rough, key=lambda one: one[0], reverse=True)[:CLOSELY]:
+        if best is not None and round(float(best[1].epsilon), PLACES) >= epsilon:
+            break
+        found = box_witness(_choosers(subject, pairs[place], seed), box, claim)
+        if found is not None and (best is None or found.epsilon > best[1].epsilon):
+            best = place, found
+    return best
+
+
+def _choosers(subject: Subject, pair: tuple[Any, Any], seed: int) -> Two:
+    return Chooser(subject, pair[0], seed), Chooser(subject, pair[1], seed)
+
+
+def _grown(subject: Subject, pair: tuple[Any, Any], claim: Claim, seed: int) -> list[tuple[tuple[float, float], Box]]:
+    """Boxes with coarse edges, one of those with the same sides (several entries may tell the same), and what each shows."""
+    two = _choosers(subject, pair, seed)
+    grown: dict[Any, tuple[tuple[float, float], Box]] = {}
+    try:
+        for base in bases(*two):
+            mine, theirs = two[0](base[None, :]), two[1](base[None, :])
+            if known(theirs) == len(base):
+                for box in rough_boxes(two[0], base):
+                    key = tuple(box.low), tuple(box.high)
+                    if key not in grown:
+                        grown[key] = _rough_reading(box, mine, theirs, claim), box
+    except Exception:  # the subject's own, on outputs that it may never have seen
+        return []
+    return list(grown.values())
+
+
+def box_witness(two: Two, box: Box, claim: Claim) -> Witness | None:
+    """The event that the entry has this value, or that it has not; None unless it passes every test and shows something."""
+    try:
+        box = sharpened(two[0], box)
+        centres = _at_centre(two, box)
+        if centres is None or not _is_a_box(two, box, centres):
+            return None
+        here, there = (_probability(box, runs) for runs in centres)
+        if not _frequent(two, box, (here, there)):
+            return None
+    except Exception:  # the subject's own, on outputs that it may never have seen
+        return None
+    found = max(_readings(here, there, claim), key=lambda one: one[0], default=None)
+    if found is None:
+        return None
+    epsilon, p, p_other, complement, favours = found
+    what = f"entry {box.entry} of what is played is {'not ' if complement else ''}{box.value:.12g}"
+    facts = {
+        "kind": "event", "observer": claim.observer, "data": describe(two[0].data), "neighbour": describe(two[1].data),
+        "event": what, "favours": favours, "probability": decimal(p), "other_probability": decimal(p_other),
+        "delta": show(claim.delta), "entry": box.entry, "value": repr(box.value), "centre": box.centre.tolist(),
+        "low": box.low.tolist(), "high": box.high.tolist(),
+    }  # fmt: skip
+    return Witness(epsilon, "exact event", facts)
+
+
+def _at_centre(two: Two, box: Box) -> tuple[Runs, Runs] | None:
+    """What each data set asks inside the box."""
+    runs = two[0](box.centre[None, :]), two[1](box.centre[None, :])
+    usable = all(known(one) == len(box.centre) and not one.public and box.holds(one.played).all() for one in runs)
+    alike = usable and runs[0].noises == runs[1].noises
+    return runs if alike else None
+
+
+def _probability(box: Box, runs: Runs) -> Bounds:
+    """Certified bounds on P(every output is in its interval)."""
+    low, high = Fraction(1), Fraction(1)
+    for k, noise in enumerate(runs.noises[: len(box.centre)]):
+        part = interval(noise, int(box.low[k]), int(box.high[k]), int(runs.asked[0, k]))
+        low, high = low * part[0], high * part[1]
+    return low, high
+
+
+def interval(noise: Noise, low: int, high: int, query: int) -> Bounds:
+    """Certified bounds on P(low ≤ output ≤ high | query); ±FAR is no end. From the tail on the far side, which is exact there."""
+    if low <= -FAR:
+        return (Fraction(1), Fraction(1)) if high >= FAR else at_most(noise, high, query)
+    if high >= FAR:
+        return at_least(noise, low, query)
+    near, far = (at_least(noise, low, query), at_least(noise, high + 1, query)) if query < low else (
+        at_most(noise, high, query), at_most(noise, low - 1, query)
+    )  # fmt: skip
+    return max(Fraction(0), near[0] - far[1]), near[1] - far[0]
+
+
+def _readings(here: Bounds, there: Bounds, claim: Claim) -> Iterator[tuple[Fraction, Fraction, Fraction, bool, str]]:
+    """ε of the event and of its complement, read in favour of either data set."""
+    for complement in (False, True):
+        first, second = (((1 - b[1], 1 - b[0]) if complement else b) for b in (here, there))
+        for p, p_other, favours in ((first[0], second[1], "data"), (second[0], first[1], "neighbour")):
+            epsilon = log_down((p - claim.delta) / p_other) if p > claim.delta and p_other > 0 else None
+            if epsilon is not None:
+                yield epsilon, p, p_other, complement, favours
+
+
+def _rough_reading(box: Box, mine: Runs, theirs: Runs, claim: Claim) -> tuple[float, float]:
+    """About which ε the box shows, and with which probability; of equals, the likelier is the better one."""
+    here, there = (_probability(box, runs) for runs in (mine, theirs))
+    return max(((round(float(one[0]), PLACES), float(one[1])) for one in _readings(here, there, claim)), default=(0.0, 0.0))
+
+
+def _is_a_box(two: Two, box: Box, centres: tuple[Runs, Runs]) -> bool:
+    """Inside, the entry always holds and nothing else is asked; outside, it never holds."""
+    rng = np.random.default_rng([two[0].seed, 6])
+    bits = np.array([noise.name == "randomized-response" for noise in centres[0].noises])
+    for chooser, centre in zip(two, centres, strict=True):
+        inside = chooser(points_inside(box, bits, chooser.tests, rng), "wild", seed=1)
+        outside = chooser(points_outside(box, bits, chooser.tests, rng), "wild", seed=2)
+        fixed = (inside.asked == centre.asked).all() and (inside.width == centre.width).all()
+        if not fixed or not box.holds(inside.played).all() or box.holds(outside.played).any():
+            return False
+        if inside.public or outside.public:
+            return False
+    return True
+
+
+def _frequent(two: Two, box: Box, probabilities: tuple[Bounds, Bounds]) -> bool:
+    """Is the event as frequent in drawn runs as it should be? Seven standard deviations are never seen by chance."""
+    for chooser, (p, _) in zip(two, probabilities, strict=True):
+        runs = chooser(np.zeros((chooser.draws, 0), np.int64), "drawn", seed=3)
+        count, likely, n = int(box.holds(runs.played).sum()), min(float(p), 1.0), chooser.draws
+        if abs(count - n * likely) > SIGMAS * np.sqrt(n * likely * (1 - likely)) + SIGMAS:
+            return False
+    return True

@@ -1,0 +1,100 @@
+"""Games with a subject: the pair, a score and a rule from training runs, counts from the rest. All runs are in chunks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from dpaudit.auditors.engine import Engine, split
+from dpaudit.auditors.game import Guesses, Outcome, Rule, bound
+from dpaudit.auditors.runs import Trials, child
+from dpaudit.auditors.training import Reader, Training
+from dpaudit.claims import Claim
+from dpaudit.subject import Subject
+
+SHARE, MOST = 0.1, 50_000  # training runs: for the rule, and as many again for a score that must be learned
+PAIRS = 12  # that are tried; half as many where each run is a call
+ROUND = 400_000  # runs of a round over all pairs that are left; a tenth where each run is a call
+
+
+@dataclass(frozen=True)
+class Guessing:
+    """The test part of a game: every chunk ends in two counts."""
+
+    trials: Trials
+    reader: Reader
+    rule: Rule
+
+    def repeatable(self) -> bool:
+        return self.trials.repeatable()
+
+
+def _guess(game: Guessing, number: int, size: int) -> tuple[int, int]:
+    _, (ones, zeros) = game.trials.sides(number, size)
+    return game.rule.count(game.reader(ones), game.reader(zeros))
+
+
+def play_game(trials: Trials, samples: int, delta: float, alpha: float, engine: Engine) -> Outcome:
+    """2·samples runs, a fair coin each. Nothing is chosen after looking at the runs that the bound uses."""
+    runs, training = 2 * samples, Training(trials, delta, engine)
+    for size in _training_sizes(runs, delta, trials.by_likelihood):
+        training.draw(size)
+        grow = (runs - training.runs) / training.runs
+        best = training.judge(grow)
+        if best.seen or training.full:
+            break
+    reader, rule = training.decide(best, grow)
+    game = Guessing(replace(trials, seed=child(trials.seed, 1)), reader, rule)
+    guesses = Guesses(0, 0, 0, rule.sides)
+    sizes = split(runs - training.runs, trials.largest)
+    for size, (right, wrong) in zip(sizes, engine.map(_guess, game, sizes), strict=True):
+        guesses = Guesses(guesses.right + right, guesses.wrong + wrong, guesses.n + size, rule.sides)
+        so_far = bound(guesses, alpha, delta, rule.form)
+        engine.tell(f"{training.runs + guesses.n:,} of {runs:,} runs, ε ≥ {so_far:.4f} so far")
+    return Outcome(bound(guesses, alpha, delta, rule.form), guesses, rule, delta)
+
+
+def _training_sizes(runs: int, delta: float, by_likelihood: bool) -> list[int]:
+    """How many runs to train on, and how many more if nothing was seen for sure."""
+    parts = 1 if by_likelihood else 2
+    whole = int(SHARE * runs) * parts
+    first = min(whole, (MOST if delta == 0 else 3 * MOST) * parts)  # tails are harder to learn
+    return [first] if by_likelihood or first == whole else [first, whole - first]
+
+
+def best_pair(
+    subject: Subject, claim: Claim, pairs: Sequence[tuple[Any, Any]], samples: int, seed: int, by_likelihood: bool, engine: Engine
+) -> tuple[Any, Any]:
+    """A few runs on every pair, twice as many more on the better half, and so on; the winner is attacked with fresh runs."""
+    distinct = undirected(pairs)[: PAIRS if subject.vectorised else PAIRS // 2]
+    each = ROUND if subject.vectorised else ROUND // 10
+    left = [
+        Training(Trials(subject, pair, child(seed, 2, place), by_likelihood), float(claim.delta), engine)
+        for place, pair in enumerate(distinct)
+    ]
+    while len(left) > 1:
+        promises = []
+        for training in left:
+            training.draw(max(100, min(each, samples // 4) // len(left)))
+            promises.append(training.judge(2 * samples / training.runs).promise)
+        best = np.argsort(promises, kind="stable")[::-1][: (len(left) + 1) // 2]
+        left = [left[place] for place in best]
+    return left[0].trials.pair
+
+
+def undirected(pairs: Sequence[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
+    """Each pair once: to a coin it makes no difference which of the two comes first."""
+    found: list[tuple[Any, Any]] = []
+    for first, second in pairs:
+        if not any(_same(first, b) and _same(second, a) for a, b in found):
+            found.append((first, second))
+    return found
+
+
+def _same(a: Any, b: Any) -> bool:
+    if a is b:
+        return True
+    return isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and np.array_equal(a, b)

@@ -1,0 +1,49 @@
+"""Privacy claims are decided by audits of the algorithm itself: the same code that a deployment runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import dpaudit as dp
+from dpaudit.papers import Decision
+
+
+def decide_by_audits(
+    make: Callable[..., Any],
+    settings: Sequence[Mapping[str, Any]],
+    observers: Sequence[str],
+    calibration: str,
+    *,
+    correction: str | None = None,
+    samples: int = 20_000,
+    seed: int = 1,
+) -> Decision:
+    """Refuted if one audit refutes (exactly, or at confidence 1−10^-6); verified if all certify; else conditional."""
+    rows, witness = [], None
+    for setting in settings:
+        subject = make(**setting, calibration=calibration)
+        for observer in observers:
+            found = dp.audit(subject, observer=observer, samples=samples, seed=seed)
+            upper = None if found.upper is None else found.upper.epsilon
+            asked = {
+                "ε": str(setting["epsilon"]),
+                "δ": str(setting.get("delta", 0)),
+                "T": setting["horizon"],
+                "observer": observer,
+            }
+            bounds = {"attacked ≥": round(found.lower.epsilon, 9), "proven ≤": upper, "by": found.lower.method}
+            rows.append({**asked, "verdict": str(found.verdict), **bounds})
+            if found.verdict == "refuted" and witness is None:
+                witness = {"counterexample": found.witness, "reason": found.reason}
+    refuted = [row for row in rows if row["verdict"] == "refuted"]
+    certified = [row for row in rows if row["verdict"] == "certified"]
+    if refuted:
+        first = refuted[0]
+        summary = f"claimed ε = {first['ε']}, T = {first['T']}, observer {first['observer']}: true ε ≥ {first['attacked ≥']:.6g}"
+        summary += f" ({len(refuted)} of {len(rows)} audits)"
+        return Decision("refuted", {"summary": summary, **(witness or {}), "audits": rows}, correction)
+    if len(certified) == len(rows):
+        return Decision("verified", {"summary": f"certified in all {len(rows)} audits", "audits": rows})
+    summary = f"certified in {len(certified)} of {len(rows)} audits, refuted in none"
+    return Decision("conditional", {"summary": summary, "audits": rows}, correction)

@@ -1,0 +1,111 @@
+"""A real browser: headless Chromium, driven through its own debugging protocol."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from websocket import WebSocket, create_connection
+
+
+@dataclass
+class Page:
+    """An opened page: what it asked for, what it complained about, and what a script sees in it."""
+
+    socket: WebSocket
+    requests: list[str] = field(default_factory=list)
+    complaints: list[str] = field(default_factory=list)
+    _calls: int = 0
+
+    def call(self, method: str, **parameters: Any) -> dict[str, Any]:
+        self._calls += 1
+        self.socket.send(json.dumps({"id": self._calls, "method": method, "params": parameters}))
+        while True:
+            message = json.loads(self.socket.recv())
+            self._note(message)
+            if message.get("id") == self._calls:
+                result: dict[str, Any] = message["result"]
+                return result
+
+    def wait_for(self, event: str) -> None:
+        while True:
+            message = json.loads(self.socket.recv())
+            self._note(message)
+            if message.get("method") == event:
+                return
+
+    def evaluate(self, script: str) -> Any:
+        answer = self.call("Runtime.evaluate", expression=script, returnByValue=True)
+        assert "exceptionDetails" not in answer, answer
+        return answer["result"].get("value")
+
+    def _note(self, message: dict[str, Any]) -> None:
+        method, about = message.get("method"), message.get("params", {})
+        if method == "Network.requestWillBeSent":
+            self.requests.append(about["request"]["url"])
+        if method in ("Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded"):
+            self.complaints.append(json.dumps(about))
+
+
+@pytest.fixture(scope="session")
+def debugger(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a running browser's debugger."""
+    program = shutil.which("chromium") or shutil.which("google-chrome")
+    if program is None:
+        if os.environ.get("CI"):
+            pytest.fail("Chromium is missing; install Debian's package chromium")
+        pytest.skip("Chromium is not installed")
+    profile = tmp_path_factory.mktemp("chromium")
+    options = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--remote-debugging-port=0"]
+    options += ["--remote-allow-origins=*", "--no-first-run", f"--user-data-dir={profile}", "about:blank"]
+    with subprocess.Popen([program, *options], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        try:
+            yield f"http://127.0.0.1:{_port(profile / 'DevToolsActivePort', process)}"
+        finally:
+            process.terminate()
+            process.wait(20)
+
+
+def _port(file: Path, process: subprocess.Popen[bytes]) -> str:
+    for _ in range(600):
+        if file.exists() and "\n" in (text := file.read_text(encoding="utf-8")):
+            return text.splitlines()[0]
+        assert process.poll() is None, "Chromium ended"
+        time.sleep(0.1)
+    raise AssertionError("Chromium does not answer")
+
+
+@pytest.fixture
+def open_page(debugger: str, tmp_path: Path) -> Iterator[Callable[..., Page]]:
+    """Open a text of HTML at a width; requests and complaints are noted from the first moment on."""
+    sockets: list[WebSocket] = []
+
+    def opened(html: str, width: int = 1200, dark: bool = False) -> Page:
+        file = tmp_path / f"page{len(sockets)}.html"
+        file.write_text(html, encoding="utf-8")
+        request = urllib.request.Request(f"{debugger}/json/new?about:blank", method="PUT")
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            address = json.load(answer)["webSocketDebuggerUrl"]
+        page = Page(create_connection(address, timeout=60))
+        sockets.append(page.socket)
+        for domain in ("Page", "Network", "Runtime", "Log"):
+            page.call(f"{domain}.enable")
+        page.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=width < 600)
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        page.call("Emulation.setEmulatedMedia", features=[scheme])
+        page.call("Page.navigate", url=file.as_uri())
+        page.wait_for("Page.loadEventFired")
+        return page
+
+    yield opened
+    for socket in sockets:
+        socket.close()

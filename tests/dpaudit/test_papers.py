@@ -1,0 +1,118 @@
+"""Claims of papers: found, decided, stored, and stale once the code they cover has changed."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dpaudit.claims import DpauditError
+from dpaudit.cli import main
+from dpaudit.papers import Check, ClaimError, Decision, decide, digests, find_checks, plain, read_stored, select
+
+PACKAGE = """
+from dpaudit.papers import Check, Decision
+
+def run(quick):
+    return Decision("verified" if 1 + 1 == 2 else "refuted", {"summary": "two", "quick": quick})
+
+checks = [Check("other.sum", "Lemma 1", "1 + 1 = 2", run, covers=["covered_code"])]
+"""
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Somebody else's paper on the path, with a module that its evidence is about."""
+    (tmp_path / "other_paper.py").write_text(PACKAGE, encoding="utf-8")
+    (tmp_path / "covered_code.py").write_text("answer = 1\n", encoding="utf-8")
+    info = tmp_path / "other_paper-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: other_paper\nVersion: 1.0\n", encoding="utf-8")
+    (info / "entry_points.txt").write_text("[dpaudit.claims]\nother = other_paper:checks\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    yield tmp_path
+    for name in ("other_paper", "covered_code"):
+        sys.modules.pop(name, None)
+
+
+def deciding(decision: Any) -> Check:
+    return Check("a.b", "Lemma 2", "something", lambda quick: decision)
+
+
+def test_the_papers_own_claims_come_first_and_each_once(package: Path) -> None:
+    ids = list(find_checks())
+    assert ids[0] == "thm1.sensitivity"
+    assert ids[-1] == "other.sum"
+    assert len(ids) == len(set(ids))
+
+
+def test_a_claim_is_chosen_by_its_id_or_its_group() -> None:
+    checks = {name: deciding(None) for name in ("thm1.a", "thm1.b", "thm10.a")}
+    assert len(select(checks, ["thm1"])) == 2
+    assert len(select(checks, ["thm10.a", "thm1.b"])) == 2
+    assert len(select(checks, [])) == 3
+    with pytest.raises(ClaimError, match="thm2"):
+        select(checks, ["thm2"])
+
+
+def test_evidence_is_plain_and_exact() -> None:
+    found = decide(deciding(Decision("refuted", {"x": Fraction(1, 3), "rows": ({"n": 1},)}, Fraction(1, 2))), quick=True)
+    assert found.evidence == {"x": "1/3", "rows": [{"n": 1}]}
+    assert found.correction == "0.5"
+    assert json.loads(json.dumps(found.to_dict(), allow_nan=False))["verdict"] == "refuted"
+
+
+@pytest.mark.parametrize(
+    "decision",
+    [
+        Decision("true", {"a": 1}),
+        Decision("verified", {}),
+        Decision("verified", {"a": float("nan")}),
+        Decision("verified", {"a": object()}),
+        None,
+        "verified",
+    ],
+)
+def test_what_is_no_decision_is_refused_and_named(decision: Any) -> None:
+    with pytest.raises(ClaimError, match=r"a\.b"):
+        decide(deciding(decision), quick=True)
+
+
+def test_a_check_that_fails_decides_nothing() -> None:
+    def broken(quick: bool) -> Decision:
+        raise ZeroDivisionError("1/0")
+
+    with pytest.raises(ClaimError, match="ZeroDivisionError"):
+        decide(Check("a.b", "Lemma 2", "something", broken), quick=True)
+
+
+def test_infinity_is_no_evidence() -> None:
+    with pytest.raises(ValueError, match="Out of range"):
+        plain({"a": [float("inf")]})
+
+
+def test_stored_evidence_is_stale_once_the_code_it_covers_changes(package: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    stored = package / "evidence.json"
+    assert main(["claims", "other.sum", "--format", "json", "--output", str(stored)]) == 0
+    assert main(["claims", "other.sum", "--stored", str(stored)]) == 0
+    (package / "covered_code.py").write_text("answer = 2\n", encoding="utf-8")
+    assert main(["claims", "other.sum", "--stored", str(stored)]) == 3
+    assert "covered_code" in capsys.readouterr().out.split("stale")[1]
+    assert main(["claims", "other.sum"]) == 0
+
+
+def test_code_that_is_gone_is_named(package: Path) -> None:
+    (package / "covered_code.py").unlink()
+    with pytest.raises(ClaimError, match="covered_code"):
+        digests(find_checks()["other.sum"])
+
+
+@pytest.mark.parametrize("document", [None, [], {"schema": "dpaudit.audit/1"}, {"schema": "dpaudit.claims/1", "claims": [{}]}])
+def test_other_files_are_no_evidence(document: Any) -> None:
+    with pytest.raises(DpauditError):
+        read_stored(document, {})
