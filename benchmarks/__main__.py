@@ -9,6 +9,7 @@ from benchmarks.compositions import compositions
 from benchmarks.designs import designs
 from benchmarks.draws import draws
 from benchmarks.figures import HEADER
+from benchmarks.games import games
 from benchmarks.ledgers import ledgers
 from benchmarks.regrets import regrets
 from benchmarks.sealing import sealing
@@ -22,6 +23,7 @@ PARTS = {
     "designs": designs,
     "regrets": regrets,
     "audits": audits,
+    "games": games,
     "sealing": sealing,
     "compositions": compositions,
     "shuffles": shuffles,

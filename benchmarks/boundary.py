@@ -100,7 +100,8 @@ def boundary(folder: Path, scale: float) -> Figures:
     levels = (0.05, 0.01)
     over, plain = flags(audits, levels)
     for count, level in zip(over, levels, strict=True):
-        yield Figure(f"{audits} audits on the boundary: flags at α={level}", f"≤ {limit(audits, level)}", str(count), count <= limit(audits, level))
+        most = limit(audits, level)
+        yield Figure(f"{audits} audits on the boundary: flags at α={level}", f"≤ {most}", str(count), count <= most)
     yield Figure("… if the plain estimate decided", f"> {limit(audits, 0.05)}", str(plain), plain > limit(audits, 0.05))
     tried = max(300, audits // 10)
     for epsilon, guesses in ((1.2, 2000), (1.1, 10_000)):

@@ -1,4 +1,4 @@
-"""The long tests: ``python -m benchmarks.soak [kills|budget|draws|fuzz|flips …] [--scale 0.01]``, one line per figure.
+"""The long tests: ``python -m benchmarks.soak [kills|budget|draws|fuzz|flips|boundary …] [--scale 0.01]``, one line per figure.
 
 ``--scale`` multiplies every count. All parts together take about a quarter of an hour on two idle cores.
 """
@@ -19,6 +19,7 @@ import numpy as np
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 import dpaudit as dp
+from benchmarks.boundary import boundary
 from benchmarks.faults import a_release, flip, kill_writers, race, say_then_store
 from benchmarks.figures import HEADER, Figure, Figures
 from benchmarks.soak_fuzz import fuzz
@@ -135,7 +136,7 @@ def _unreported(contents: Iterator[bytes], path: Path, mark: dict[str, object] |
 
 
 PARTS: dict[str, Callable[[Path, float], Figures]] = {
-    "kills": kills, "budget": budget, "draws": draws, "fuzz": fuzz, "flips": flips,
+    "kills": kills, "budget": budget, "draws": draws, "fuzz": fuzz, "flips": flips, "boundary": boundary,
 }  # fmt: skip
 
 

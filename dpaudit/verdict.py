@@ -52,8 +52,8 @@ def audit(
     """Prove, attack, decide. ``samples`` is runs per side; without ``seed`` one is drawn and reported.
 
     ``witness``: of an earlier verdict, to be checked again; nothing else is looked at then.
-    ``sequential``: an e-process in place of the game, which stops as soon as it refutes the claim; Ctrl-C raises Interrupted, with
-    the verdict so far. ``workers``: processes for the runs (default: one for each core); ``scheduler``: the address of a
+    ``sequential``: an e-process in place of the game, which stops as soon as it refutes; Ctrl-C raises Interrupted, with the
+    verdict so far. ``workers``: processes for the runs (default: one for each core); ``scheduler``: the address of a
     dask.distributed scheduler that has them run elsewhere. Neither changes any result.
     Raises Contradiction when a proven upper bound lies below a lower bound.
     """

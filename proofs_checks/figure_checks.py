@@ -45,7 +45,7 @@ def _figure(calibration: str, epsilons: tuple[str, ...], count: int, name: str) 
 
 
 def converges(quick: bool, *, calibration: str = "printed", limit: tuple[str, ...] = LIMIT, tolerance: float = 0.01) -> Decision:
-    """Do all three come within ``tolerance`` of the non-private loop as ε grows, closer each time? And of the textbook's algorithm?"""
+    """Do all three come within ``tolerance`` of the non-private loop as ε grows? And is that the textbook's regret?"""
     count = _instances(quick)
     rows, far = [], []
     for model in ("central", "shuffled", "local"):
@@ -57,7 +57,7 @@ def converges(quick: bool, *, calibration: str = "printed", limit: tuple[str, ..
     other, error = ratio(base, textbook)
     evidence: Row = {
         "regret as ε grows": rows,
-        "the limit against the textbook": f"{base.mean:.0f} against {textbook.mean:.0f}: {other:.4g} ± {error:.2g} times {TEXTBOOK}",
+        "the limit": f"{base.mean:.0f}, {other:.4g} ± {error:.2g} times the {textbook.mean:.0f} of {TEXTBOOK}",
         "why": "the noise and its part of γ_i vanish: what is left is the loop with γ_i = √(4dL/q^i), not the textbook's γ",
         "setting": _setting(count),
         "figures": _figure(calibration, EPSILONS[::3][:3] if quick else EPSILONS, count, "converges"),
@@ -121,7 +121,9 @@ def core_set(
 ) -> Decision:
     """Is the regret with a core set below that without, at every ε? K = 1000, d = 2, T = 10^7."""
     count, epsilons = 20 if quick else 200, epsilons or (("0.01", "0.1", "1", "10") if quick else CORE_EPSILONS)
-    rows, wins, losses = [], [], []
+    rows: list[Row] = []
+    wins: list[str] = []
+    losses: list[str] = []
     base = core_spot("nonprivate", calibration, None, count)
     for epsilon in epsilons:
         mine, other = core_spot(better, calibration, epsilon, count), core_spot(worse, calibration, epsilon, count)

@@ -26,9 +26,9 @@ QUOTED: dict[str, Order] = {  # (T, ε)
 
 
 def tree(horizon: float, epsilon: float) -> float:
-    """Binary tree, m = ⌈log₂T⌉ + 1 levels, σ = 4√m·4 ln(4/δ)/ε on each: ρ ≈ σ√m."""
+    """Binary tree, m = ⌈log₂T⌉ + 1 levels, σ = 4√m·L̃² ln(4/δ)/ε on each, L̃² = 2: ρ ≈ σ√m."""
     levels = math.ceil(math.log2(horizon)) + 1
-    return 16 * levels * math.log(4 / DELTA) / epsilon
+    return 8 * levels * math.log(4 / DELTA) / epsilon
 
 
 def reports(horizon: float, epsilon: float) -> float:
@@ -69,7 +69,8 @@ def _exponents(order: Order, epsilon: float) -> tuple[float, float]:
 def peers(quick: bool, *, quoted: Mapping[str, Order] = QUOTED) -> Decision:
     """Is each quoted order at least what the mechanism's noise gives, up to logarithms: for ε ≤ 1, and for ε > 1?"""
     rows: list[Row] = []
-    below_one, above_one = [], []
+    below_one: list[tuple[str, float, float]] = []
+    above_one: list[tuple[str, float, float]] = []
     for name, order in quoted.items():
         (t, e), (mine_t, mine_e) = _exponents(order, 1e-4), _exponents(DERIVED[name], 1e-4)
         rows.append(
@@ -96,12 +97,12 @@ def peers(quick: bool, *, quoted: Mapping[str, Order] = QUOTED) -> Decision:
         "not the DP of the table's column. Chowdhury and Zhou 2022 (T^{3/5}), in the text, has no row",
     }  # fmt: skip
     if below_one:
-        name, epsilon, needed = below_one[0]
+        name, epsilon, most = below_one[0]
         return decided(
-            "refuted", f"{name}: at ε = {epsilon:g} its noise gives {needed:.3g} times the quoted order at T = 1e60", evidence
+            "refuted", f"{name}: at ε = {epsilon:g} its noise gives {most:.3g} times the quoted order at T = 1e60", evidence
         )
     if above_one:
-        name, epsilon, needed = above_one[-1]
+        _, epsilon, _ = above_one[-1]
         evidence["ε > 1"] = [{"system": n, "ε": e, "derived over quoted, T = 1e60": short(x)} for n, e, x in above_one]
         told = f"upper bounds for ε ≤ 1 ({', '.join(loose)}: √(1/ε) would do); for ε > 1 false, as √T remains at ε = {epsilon:g}"
         return decided("conditional", told, evidence, "√T + √(T/ε), T^{3/4}/√ε0, … with the non-private √T as a term of its own")

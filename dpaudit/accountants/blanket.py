@@ -61,7 +61,7 @@ class Family:
             return single
         with precision(192):
             alone = lower(ball(single[0]) * (1 - lattice(epsilon0, self.steps, 192).mass) ** (n - 1)), single[1]
-        if math.log(n) - float(epsilon0) / 2 < _NOBODY:
+        if self.hiding(float(epsilon0), n) < _NOBODY:
             return alone
         if epsilon0 < TINY:
             return sign_family(self.steps).delta(epsilon0, n, epsilon, effort)[0], CLONE.delta(epsilon0, n, epsilon, effort)[1]
@@ -71,13 +71,17 @@ class Family:
         """log δ(ε) in floats, uncertified."""
         if epsilon >= epsilon0:
             return -math.inf
-        if n == 1 or math.log(n) - epsilon0 / 2 < _NOBODY:
+        if n == 1 or self.hiding(epsilon0, n) < _NOBODY:
             return math.log(-math.expm1((epsilon - epsilon0) / 2))
         if epsilon0 < TINY:
             return CLONE.estimate(epsilon0, n, epsilon)
         if math.log(n) - max(epsilon0 / 2, epsilon0 - 3) > math.log(_CROWD):
             return estimate(LaplaceFloats(epsilon0, self.steps, n, epsilon))
         return few.estimated(epsilon0, n, epsilon, self.steps)
+
+    def hiding(self, epsilon0: float, n: int) -> float:
+        """The log of the expected number of reports that hide the target, nγ."""
+        return math.log(n) - epsilon0 / 2
 
     def attack(self, epsilon0: Fraction, n: int, delta: Fraction) -> Fraction:
         """A proven lower bound on ε for these reports: the extreme report."""
@@ -114,6 +118,10 @@ class EndAttack:
         if math.log(n) - max(0.0, epsilon0 - 3) > math.log(_CROWD):
             return estimate(LaplaceFloats(epsilon0, self.steps, n, epsilon, attack=True))
         return few.estimated(epsilon0, n, epsilon, self.steps, attack=True)
+
+    def hiding(self, epsilon0: float, n: int) -> float:
+        """The log of the number of reports that hide the target: all."""
+        return math.log(n)
 
 
 def single_report(steps: int, epsilon0: Fraction, epsilon: Fraction, effort: Fraction) -> Ends:

@@ -87,6 +87,10 @@ class Family:
         floats = self.floats(epsilon0, n, epsilon)
         return floats.log_delta() if floats.plus > 0 else -math.inf
 
+    def hiding(self, epsilon0: float, n: int) -> float:
+        """The log of the expected number of reports that hide the target, or about that."""
+        return math.log(n) - epsilon0
+
     def attack(self, epsilon0: Fraction, n: int, delta: Fraction) -> Fraction:
         """A proven lower bound on ε for some ε0-LDP randomiser."""
         return last_one_out(epsilon0, n, delta)

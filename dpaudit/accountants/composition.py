@@ -217,9 +217,7 @@ def _known(release: Release) -> str:
     return f"{show(release.derived)} proven" if release.derived is not None else f"{show(release.sensitivity)} declared"
 
 
-def _touched(
-    reads: Sequence[Read], unused: Sequence[Charge], observer: str, delta: Fraction
-) -> Iterator[tuple[AnyPart, Cohort]]:
+def _touched(reads: Sequence[Read], unused: Sequence[Charge], observer: str, delta: Fraction) -> Iterator[tuple[AnyPart, Cohort]]:
     """What an observer sees of each release, and whose data it is about."""
     share = delta / _most([read for read in reads if read.summed]) if observer == "actions" else Fraction(0)
     for read in reads:

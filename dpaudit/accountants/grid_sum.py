@@ -34,7 +34,9 @@ class Summand:
 
     def log_moment(self, c: float) -> float:
         """log φ(c), φ(c) = 1 − total + Σ weight·e^{cG}."""
-        return math.log1p(float(self.weights @ np.expm1(c * self.step * self.knots)) + float(self.weights.sum()) - self.total)
+        return math.log1p(
+            float((self.weights * np.expm1(c * self.step * self.knots)).sum()) + float(self.weights.sum()) - self.total
+        )
 
 
 def log_upper(law: Summand, n: int, c: float, nodes: int) -> float:

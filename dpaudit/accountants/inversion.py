@@ -27,6 +27,8 @@ class Family(Protocol):
 
     def estimate(self, epsilon0: float, n: int, epsilon: float) -> float: ...
 
+    def hiding(self, epsilon0: float, n: int) -> float: ...  # the log of the expected number of reports that hide the target
+
 
 def estimated_epsilon(family: Family, epsilon0: float, n: int, log_delta: float) -> float:
     """The least ε that meets δ, in floats: uncertified."""
@@ -120,8 +122,9 @@ def _root_of_epsilon(family: Family, epsilon0: float, n: int, target: float, fir
         fallen = first - family.estimate(epsilon0, n, _epsilon(epsilon0, t))
         return math.log(max(fallen, 1e-12)) - math.log(first - target)
 
-    hiding = max(0.0, math.log(n) - epsilon0)
-    found = float_root(rise, math.log(3) - hiding / 2, _LONGEST_STEP)
+    gap = _lonely_gap(family, epsilon0, n, target)
+    start = math.log(3) - max(0.0, math.log(n) - epsilon0) / 2 if gap is None else math.log(max(epsilon0 / gap - 1, 1.0))
+    found = float_root(rise, start, _LONGEST_STEP)
     return Root(found.at, -found.slope * (first - target))
 
 
@@ -132,8 +135,16 @@ def _root_of_epsilon0(family: Family, epsilon: float, n: int, target: float) -> 
         depth = -family.estimate(epsilon + math.exp(t), n, epsilon)
         return math.log(-target) - (math.log(max(depth, 1e-12)) if depth < math.inf else 700.0)
 
-    found = float_root(rise, math.log(max(1.0, math.log(n) / 2)), _LONGEST_STEP)
+    gap = _lonely_gap(family, epsilon, n, target)
+    found = float_root(rise, math.log(max(1.0, math.log(n) / 2) if gap is None else gap), _LONGEST_STEP)
     return Root(found.at, -found.slope * target)
+
+
+def _lonely_gap(family: Family, epsilon0: float, n: int, target: float) -> float | None:
+    """About ε0 − ε where few hide the target: δ is near (ε0 − ε)/2 times the chance that nobody does. None elsewhere."""
+    hiding = family.hiding(epsilon0, n)
+    log_gap = math.log(2) + target + math.exp(min(hiding, 20.0))
+    return math.exp(log_gap) if hiding < 4 and log_gap < math.log(min(1.0, epsilon0) / 4) else None
 
 
 def shorten(value: Fraction, finer: float = 0.0) -> Fraction:

@@ -13,6 +13,7 @@ _FIRST_MARGIN, _ONLY_MARGIN = 1e-9, 1e-6
 _ATTEMPTS = 6
 _ROUGH = 0.02
 _HOPELESS = 10**6  # an enclosure this many times wider than δ proves nothing
+_ENOUGH = 1e-7  # a proven end this close is not moved any more
 _CLOSE = 3e-8
 _APART = 1e-3  # points nearer to each other say nothing about the slope
 
@@ -63,6 +64,7 @@ def certified_ends(
     """
     target, steep = log(delta), math.copysign(max(abs(root.slope), 1e-3), root.slope)
     ends: list[Fraction | None] = [None, None]
+    previous: tuple[float, float] | None = None
     centre = [root.at, root.at]  # where the upper and the lower end of the enclosure seem to meet δ
     margin = (_FIRST_MARGIN if both else _ONLY_MARGIN) * max(1.0, abs(root.at))
     for side, sign in ((0, -1.0), (1, 1.0))[0 if both else 1 :]:
@@ -75,12 +77,16 @@ def certified_ends(
                 ends[side] = x
             if side == 1 and low * _HOPELESS < min(high, delta):
                 break
+            if high > 0 and previous is not None and abs(at - previous[0]) > margin:
+                slope = (log(high) - previous[1]) / (at - previous[0])
+                steep = slope if slope * steep > 0 else steep
+            previous = (at, log(high)) if high > 0 else previous
             for place, value in enumerate((high, low)):
                 if value > 0:
                     centre[place] = at - max(-2.0, min(2.0, (log(value) - target) / steep))
             # an enclosure is not smoother than it is wide
             margin = max(margin, _ROUGH * (log(high) - log(low)) / abs(steep)) if 10 * low > high else margin
-            if proven and (abs(centre[side] - at) <= 10 * margin or not both):
+            if proven and (abs(centre[side] - at) <= max(10 * margin, _ENOUGH) or not both):
                 break
             margin *= 1 if proven else 3
     return ends[0], ends[1]

@@ -18,6 +18,7 @@ Learner = Callable[[np.ndarray, np.ndarray], Scorer]
 
 FEWEST = 40  # runs in the outermost bin of a column
 MOST = 20_000  # training runs that a regression uses
+WIDE = 16  # columns that are looked at one by one
 BLOCK = 200_000  # multiplications at a time for which BLAS starts no threads: beside other processes those are far slower
 _STEPS = np.array([0.0003, 0.001, 0.003, 0.01, *np.linspace(0.025, 0.975, 39), 0.99, 0.997, 0.999, 0.9997])
 
@@ -31,7 +32,8 @@ def learners(table: np.ndarray, coins: np.ndarray) -> list[Learner]:
     many = [c for c, values in enumerate(distinct) if len(values) > 2 and (c not in few or table.shape[1] == 1)]
     found: list[Learner] = []
     if many:
-        column = max(many, key=lambda c: fit_ramp(table[:MOST, c], coins[:MOST], c)[1]) if len(many) > 1 else many[0]
+        likeliest = _telling(table, coins, many)
+        column = max(likeliest, key=lambda c: fit_ramp(table[:MOST, c], coins[:MOST], c)[1]) if len(many) > 1 else many[0]
         found += [lambda x, y: fit_ramp(x[:, column], y, column)[0], lambda x, y: _steps(x[:, column], y, column)]
     discrete = len(few) == table.shape[1] and np.prod([float(len(values)) for values in distinct]) < 2.0**62
     if table.shape[1] > 1:
@@ -59,7 +61,7 @@ def calibrate(scores: np.ndarray, coins: np.ndarray) -> tuple[float, float]:
 def _fit(x: np.ndarray, ones: np.ndarray, total: np.ndarray) -> np.ndarray:
     """Ridge logistic regression by Newton's method: ``ones`` of ``total`` runs with these features had the coin 1."""
     size = x.shape[1]
-    rows = max(1, BLOCK // size**2)
+    rows = max(64, BLOCK // size**2)
     blocks = -(-len(x) // rows)
     x, ones, total = (np.pad(part, [(0, blocks * rows - len(part))] + [(0, 0)] * (part.ndim - 1)) for part in (x, ones, total))
     x, ones, total = x.reshape(blocks, rows, size), ones.reshape(blocks, rows), total.reshape(blocks, rows)
@@ -82,8 +84,8 @@ def _line(scores: np.ndarray, coins: np.ndarray) -> tuple[float, float]:
     for _ in range(12):
         p = expit(np.clip(a + b * z, -30, 30))
         error, weight = coins - p, p * (1 - p)
-        g0, g1 = error.sum() - a, error @ z - b
-        h00, h01, h11 = weight.sum() + 1, weight @ z, weight @ (z * z) + 1
+        g0, g1 = error.sum() - a, (error * z).sum() - b  # no dot products: BLAS would start threads for them
+        h00, h01, h11 = weight.sum() + 1, (weight * z).sum(), (weight * z * z).sum() + 1
         determinant = h00 * h11 - h01**2
         step = (h11 * g0 - h01 * g1) / determinant, (h00 * g1 - h01 * g0) / determinant
         a, b = a + step[0], b + step[1]
@@ -107,6 +109,16 @@ def _separation(column: np.ndarray, coins: np.ndarray) -> float:
     _, codes = np.unique(column, return_inverse=True)
     ones, zeros = (np.bincount(codes[side], minlength=codes.max() + 1) / max(side.sum(), 1) for side in (coins, ~coins))
     return float(np.abs(ones - zeros).sum())
+
+
+def _telling(table: np.ndarray, coins: np.ndarray, columns: list[int]) -> list[int]:
+    """Those columns whose mean or spread differs most between the sides, if there are many."""
+    if len(columns) <= WIDE or coins.all() or not coins.any():
+        return columns[:WIDE]
+    chosen = table[:, columns]
+    away = np.abs(chosen - chosen.mean(axis=0))
+    parts = [np.abs(x[coins].mean(axis=0) - x[~coins].mean(axis=0)) / np.maximum(x.std(axis=0), 1e-300) for x in (chosen, away)]
+    return sorted(columns[place] for place in np.argsort(np.maximum(*parts))[::-1][:WIDE])
 
 
 def _log_ratios(codes: np.ndarray, coins: np.ndarray, size: int, prior: float) -> np.ndarray:
@@ -170,7 +182,7 @@ class _Logistic:
 
     centre: np.ndarray
     spread: np.ndarray
-    many: np.ndarray  # columns with more than two values
+    many: np.ndarray  # columns with more than two values, if they tell much
     weights: np.ndarray
 
     def features(self, table: np.ndarray) -> np.ndarray:
@@ -182,17 +194,18 @@ class _Logistic:
         return np.asarray(self.features(table) @ self.weights)
 
 
-def _logistic(table: np.ndarray, ones: np.ndarray, total: np.ndarray) -> _Logistic:
+def _logistic(table: np.ndarray, ones: np.ndarray, total: np.ndarray, curved: list[int]) -> _Logistic:
     centre = np.median(table, axis=0)
     spread = np.quantile(np.abs(table - centre), 0.75, axis=0)
     spread = np.maximum(np.where(spread > 0, spread, table.std(axis=0)), 1e-12)
-    many = np.flatnonzero([len(np.unique(column)) > 2 for column in table.T])
+    many = np.array([c for c in curved if len(np.unique(table[:, c])) > 2], dtype=int)
     blank = _Logistic(centre, spread, many, np.zeros(0))
     return _Logistic(centre, spread, many, _fit(blank.features(table), ones, total))
 
 
 def _plain_logistic(table: np.ndarray, coins: np.ndarray) -> _Logistic:
-    return _logistic(table[:MOST], coins[:MOST] * 1.0, np.ones(len(coins[:MOST])))
+    curved = _telling(table, coins, list(range(table.shape[1])))
+    return _logistic(table[:MOST], coins[:MOST] * 1.0, np.ones(len(coins[:MOST])), curved)
 
 
 def _counted_logistic(table: np.ndarray, coins: np.ndarray) -> _Logistic:
@@ -201,4 +214,5 @@ def _counted_logistic(table: np.ndarray, coins: np.ndarray) -> _Logistic:
     _, first, places = np.unique(
         _codes(table, columns, [np.unique(column) for column in table.T]), return_index=True, return_inverse=True
     )
-    return _logistic(table[first], np.bincount(places[coins], minlength=len(first)), np.bincount(places))
+    curved = _telling(table, coins, columns)
+    return _logistic(table[first], np.bincount(places[coins], minlength=len(first)), np.bincount(places), curved)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from math import lcm
 
 from dpaudit.claims import InvalidValue
 from dpaudit.ledger.budget import Charge, Spend
@@ -22,13 +23,13 @@ class PureSums:
     name = "pure-sums"
 
     def __init__(self) -> None:
-        self._everyone = _ZERO
+        self._everyone = [_Total(), _Total(), _Total()]
         self._pieces = Pieces(columns=3)
         self._ids: dict[str, Amounts] = {}
         self._most_id = _ZERO  # spends never fall, so the running maximum is the maximum
 
     def worst(self) -> Spend:
-        epsilon, delta, _ = _plus(self._everyone, self._most())
+        epsilon, delta, _ = self._with_everyone(self._most())
         return epsilon, delta
 
     def worst_records(self) -> Cohort:
@@ -44,7 +45,7 @@ class PureSums:
 
     def would_cost(self, charge: Charge) -> Spend:
         cohort, nobody = charge.cohort, charge.cohort.size == 0
-        before = _plus(self._everyone, self._most() if cohort.everyone else self._most_in(cohort))
+        before = self._with_everyone(self._most() if cohort.everyone else self._most_in(cohort))
         if charge.epsilon is None or (before[2] and not nobody):
             raise InvalidValue("epsilon", None, "known for every charge of a record under a pure-sums budget")
         return (_NONE, _NONE) if nobody else (before[0] + charge.epsilon, before[1] + charge.delta)
@@ -53,13 +54,18 @@ class PureSums:
         cohort, epsilon = charge.cohort, charge.epsilon
         amounts = (_NONE, charge.delta, _ONE) if epsilon is None else (epsilon, charge.delta, _NONE)
         if cohort.everyone:
-            self._everyone = _plus(self._everyone, amounts)
+            for total, amount in zip(self._everyone, amounts, strict=True):
+                total.add(amount)
             return
         for start, stop in cohort.intervals:
             self._pieces.add(start, stop, amounts)
         for name in cohort.ids:
-            self._ids[name] = total = _plus(self._ids[name], amounts) if name in self._ids else amounts
-            self._most_id = _join(self._most_id, total)
+            before = self._ids.get(name)
+            self._ids[name] = after = amounts if before is None else _plus(before, amounts)
+            self._most_id = _join(self._most_id, after)
+
+    def _with_everyone(self, amounts: Amounts) -> Amounts:
+        return _plus(tuple(total.fraction() for total in self._everyone), amounts)
 
     def _most(self) -> Amounts:
         return _join(self._pieces.worst(), self._most_id)
@@ -71,10 +77,31 @@ class PureSums:
         return most
 
 
+class _Total:
+    """A sum in units of the terms' common denominator: adding Fractions would take most of the time of reading a ledger."""
+
+    __slots__ = ("_count", "_unit")
+
+    def __init__(self) -> None:
+        self._count, self._unit = 0, 1
+
+    def add(self, amount: Fraction) -> None:
+        count, unit = amount.numerator, amount.denominator
+        if unit != self._unit:
+            common = lcm(unit, self._unit)
+            self._count, count, self._unit = self._count * (common // self._unit), count * (common // unit), common
+        self._count += count
+
+    def fraction(self) -> Fraction:
+        return Fraction(self._count, self._unit)
+
+
 def _plus(a: Amounts, b: Amounts) -> Amounts:
     return tuple(x + y if y else x for x, y in zip(a, b, strict=True))
 
 
 def _join(a: Amounts, b: Amounts) -> Amounts:
     """The larger of each."""
-    return tuple(y if x is y or x <= y else x for x, y in zip(a, b, strict=True))
+    x, y, z = a
+    u, v, w = b
+    return (u if x is u or x <= u else x, v if y is v or y <= v else y, w if z is w or z <= w else z)

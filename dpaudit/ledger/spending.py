@@ -49,11 +49,11 @@ class Spending:
             self._all_known = False
         if type(who) is not tuple:
             self._add(charge.to(as_cohort(who)))
-        elif not self._continues(charge, who[0]):
+        elif self._run is not None and who[0] == self._run_stop and _alike(self._run, charge):
+            self._run_stop = who[1]
+        else:
             self.settle()
             self._run, (self._run_start, self._run_stop) = charge, who
-        else:
-            self._run_stop = who[1]
 
     def within_budget(self) -> bool:
         """Did no charge so far exceed the budget of its time? A budget of another filter is not looked at."""
@@ -71,7 +71,7 @@ class Spending:
         """Add what was gathered."""
         run, self._run = self._run, None
         if run is not None:
-            self._add(run.to(as_cohort((self._run_start, self._run_stop))))
+            self._add(run.to(Cohort.one_range((self._run_start, self._run_stop))))
 
     def named_filter(self) -> Callable[[], Filter] | None:
         """What makes the filter that the budget names, where it is another than this one."""
@@ -87,14 +87,6 @@ class Spending:
                 raise ValueError
         self.spends.add(charge)
 
-    def _continues(self, charge: Charge, start: int) -> bool:
-        """Equal charges to neighbouring ranges, as batches of rounds write them, are added as one charge to the whole."""
-        run = self._run
-        if run is None or start != self._run_stop:
-            return False
-        same = run is charge or (run.epsilon, run.delta, run.facts) == (charge.epsilon, charge.delta, charge.facts)
-        return same
-
     def _known(self) -> bool:
         return self._all_known or self.spends.name != PureSums.name
 
@@ -102,3 +94,8 @@ class Spending:
         self.spends.add(charge)
         if self._touched is not None:
             self._touched.append(charge.cohort)
+
+
+def _alike(run: Charge, charge: Charge) -> bool:
+    """Equal charges to neighbouring ranges, as batches of rounds write them, are added as one charge to the whole."""
+    return run is charge or (run.epsilon, run.delta, run.facts) == (charge.epsilon, charge.delta, charge.facts)

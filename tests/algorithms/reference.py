@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 from scipy import stats
@@ -33,7 +34,7 @@ def clone_delta(epsilon, e, n):
 def blanket_delta(epsilon, e, n):
     """E[(ΣG)_+]/n of the privacy blanket of continuous Laplace reports, by Fourier transform on a grid: for small n.
 
-    G = 0 with probability 1 − γ, γ = e^{−ε0/2}; u − e^ε or 1 − e^ε u else, u = e^ε0 with weight e^{−ε0}/2 and density γ/4 u^{−3/2}.
+    G = 0 with probability 1 − γ, γ = e^{−ε0/2}; else u − e^ε or 1 − e^ε u; u = e^ε0 weighs e^{−ε0}/2, or density γ/4 u^{−3/2}.
     """
     top, claim = math.exp(e), math.exp(epsilon)
     v = (np.arange(4000) + 0.5) / 4000 * e
@@ -74,6 +75,7 @@ def clone_epsilon0(epsilon, n, delta):
     return largest_epsilon0(clone_delta, epsilon, n, delta)
 
 
+@lru_cache(maxsize=1000)
 def blanket_epsilon0(epsilon, n, delta):
     return largest_epsilon0(blanket_delta, epsilon, n, delta)
 

@@ -148,7 +148,7 @@ def test_one_run_of_the_simulated_environment_reports_its_regret():
 def test_tight_is_certified_and_printed_refuted(model):
     """The whole path at a small horizon; the audit's own statistics refute wrongly once in a million.
 
-    The printed shuffled algorithm has too little noise, but its f is so loose for small batches that it keeps ε = 1 up to 10^4 rounds.
+    The printed shuffled algorithm has too little noise, but f is so loose for small batches that it keeps ε = 1 for 2000 rounds.
     """
     parameters = {"horizon": 100_000 if model == "shuffled" else 2000, "epsilon": "1"}
     assert str(dp.audit(make(model, **parameters), seed=1, samples=2000).verdict) == "certified"

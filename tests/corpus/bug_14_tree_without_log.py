@@ -10,8 +10,8 @@ from typing import Any
 import dpaudit as dp
 
 EXPECTED = {"bug": ("refuted", "DPA004"), "repaired": ("certified", "")}
-ROUNDS, LEVELS = 16, 5
-rewards_16 = dp.replace_one(n=ROUNDS, low=0, high=1)
+ROUNDS, LEVELS = 8, 4
+rewards_8 = dp.replace_one(n=ROUNDS, low=0, high=1)
 
 
 def tree(rewards: Any, channel: Any, scale: int) -> Any:
@@ -22,11 +22,11 @@ def tree(rewards: Any, channel: Any, scale: int) -> Any:
     ]
 
 
-@dp.subject(claim=dp.Claim(epsilon="1"), neighbours=rewards_16)
+@dp.subject(claim=dp.Claim(epsilon="1"), neighbours=rewards_8)
 def bug(rewards: Any, channel: Any) -> Any:
     return tree(rewards, channel, 1)
 
 
-@dp.subject(claim=dp.Claim(epsilon="1"), neighbours=rewards_16)
+@dp.subject(claim=dp.Claim(epsilon="1"), neighbours=rewards_8)
 def repaired(rewards: Any, channel: Any) -> Any:
     return tree(rewards, channel, LEVELS)

@@ -78,7 +78,7 @@ def test_the_expectation_follows_from_a_bound_that_holds(check):
 
 
 def test_batch_one_loses_the_optimum_as_often_as_the_tail_says():
-    """10^6 draws of batch 1 at ε0 = 10^-6 with a planted width of 2/ε0, where it is not rare; five standard errors, an error rate of 10^-6."""
+    """10^6 draws of batch 1 at ε0 = 10^-6 with a planted width of 2/ε0, not rare; five standard errors, error rate 10^-6."""
     chance, n, gamma = first_batch(MP.mpf(100), MP.mpf("1e-6"), lambda d, power, n, level: MP.mpf(2), 1)
     rng = np.random.default_rng(3)
     estimates = 0.5 + rng.laplace(scale=1e6, size=(10**6, n)).mean(axis=1)

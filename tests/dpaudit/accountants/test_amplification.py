@@ -181,7 +181,7 @@ def test_extremes_of_the_inverse_are_ordered_and_no_less_than_epsilon(epsilon, n
 
 @pytest.mark.parametrize("method", ["clone", "laplace"])
 def test_the_bounds_are_monotone_in_all_arguments(method):
-    """Ends that prove it: the lower end of what must be larger is not below the upper end of what must be smaller, but for the width."""
+    """Along each chain both ends rise, but for the width of the enclosures."""
     wide = 1 + Fraction(1, 1000)
     for chain in (
         [amplify(e, 300, "1e-6", method, attack=False) for e in ("0.01", "0.1", "1", "3", "8", "20")],

@@ -35,7 +35,7 @@ def points(law):
 
 
 def potential(law, x):
-    """U(x) = Σ w (G − x)_+, exactly: by the points, or for a fine lattice as P_0(y ≤ Y) − (e + x) P_m(y ≤ Y) and its mirror image."""
+    """U(x) = Σ w (G − x)_+: by the points, or for a fine lattice as P_0(y ≤ Y) − (e + x) P_m(y ≤ Y) and its mirror image."""
     known = points(law)
     if known is not None:
         values, weights = known
