@@ -105,15 +105,17 @@ def saddle(law: FloatLaw) -> Saddle:
         _, slope, curvature = law.cumulants(c)
         gap = law.n * slope - 2 / c
         low, high = (c, high) if gap < 0 else (low, c)
-        following = c - gap / (law.n * curvature + 2 / c**2) if math.isfinite(slope) else math.nan
+        steep = law.n * curvature + 2 / c / c
+        following = c - gap / steep if math.isfinite(slope) and steep > 0 else math.nan
         if not (max(low, c / 3) <= following <= min(high, 3 * c)) or (step > 5 and high > 1.2 * low):
             bounded = low > 0 and high < math.inf  # Newton is far off, or slow: leap, then halve on the scale of log c
-            following, leap = (math.sqrt(low * high), 3.0) if bounded else (c * leap if gap < 0 else c / leap, leap**2)
+            away = (c * leap if gap < 0 else c / leap, min(leap**2, 1e20))
+            following, leap = (math.sqrt(low) * math.sqrt(high), 3.0) if bounded else away
         if abs(following - c) <= 1e-3 * c:
             break
         c = following
     variance = max(law.n * law.cumulants(c)[2], 0.0)
-    s = (variance + 2 / c**2) ** -0.5
+    s = max(variance + 2 / c / c, 1e-300) ** -0.5
     return Saddle(c, min(s / 2, c / 5), math.sqrt(variance))
 
 
