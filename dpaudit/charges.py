@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from fractions import Fraction
+
+from scipy.special import log_ndtr
 
 from dpaudit.claims import InvalidValue
 from dpaudit.ledger.zcdp_sums import zcdp_delta, zcdp_epsilon
@@ -52,14 +55,29 @@ def gaussian_epsilon(noise: Noise, steps: int, delta: Fraction, coordinates: int
     """The least ε (to 1e-9) at which the certified δ(ε) is at most δ. Raises InvalidValue as ``epsilon_at`` does."""
     if coordinates > 1:
         return zcdp_epsilon(rho(noise, steps), delta)
-    return epsilon_at(delta, lambda epsilon: noise.delta(epsilon, steps) <= delta)
+    guess = _continuous_epsilon(math.sqrt(2 * rho(noise, steps)), float(delta))
+    return epsilon_at(delta, lambda epsilon: noise.delta(epsilon, steps) <= delta, guess)
 
 
-def epsilon_at(delta: Fraction, holds: Callable[[Fraction], bool]) -> Fraction:
-    """The least ε (to 1e-9) that holds at δ, by bisection from above.
+def _continuous_epsilon(mu: float, delta: float) -> float:
+    """About the ε at δ of continuous Gaussian noise with Δ/σ = μ (Balle, Wang 2018, Thm 8), or NaN."""
+    low, high = -745.0, math.log(LARGEST_EPSILON)  # logarithms of ε
+    while high - low > 1e-13 and delta > 0 < mu:
+        epsilon = math.exp((low + high) / 2)
+        more, less = log_ndtr(mu / 2 - epsilon / mu), epsilon + log_ndtr(-mu / 2 - epsilon / mu)
+        above = less < more and more + math.log(-math.expm1(less - more)) > math.log(delta)
+        low, high = ((low + high) / 2, high) if above else (low, (low + high) / 2)
+    return math.exp(high) if delta > 0 < mu else math.nan
+
+
+def epsilon_at(delta: Fraction, holds: Callable[[Fraction], bool], guess: float = math.nan) -> Fraction:
+    """The least ε (to 1e-9) that holds at δ, by bisection from above, or around a guess where that encloses it.
 
     Raises InvalidValue when none up to 10^6 does: a certified δ(ε) is never given as less than some smallest step.
     """
+    near = [Fraction(guess + side * max(guess, 1.0) * 4e-10).limit_denominator(10**12) for side in (-1, 1) if guess < 10**5]
+    if near and holds(near[1]) and not (near[0] > 0 and holds(near[0])):
+        return near[1]
     low, high = Fraction(0), Fraction(1)
     while not holds(high):
         low, high = high, 2 * high

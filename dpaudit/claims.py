@@ -8,12 +8,13 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
+from functools import reduce
 from typing import Any, Literal
 
 Number = int | float | str | Fraction
@@ -191,6 +192,24 @@ def float_up(value: Fraction) -> float:
     """The smallest float that is not below ``value``: the safe direction for an upper bound."""
     number = float(value)
     return number if Fraction(number) >= value else math.nextafter(number, math.inf)
+
+
+_LONG, _SHORT = 4096, 2048  # bits
+
+
+def shorten_up(value: Fraction) -> Fraction:
+    """The number itself, or one above it by less than 2^-2048 where its denominator is longer than 4096 bits.
+
+    Sums of thousands of fractions that have nothing in common grow without limit otherwise.
+    """
+    if value.denominator.bit_length() <= _LONG:
+        return value
+    return Fraction(-((-value.numerator << _SHORT) // value.denominator), 1 << _SHORT)
+
+
+def sum_up(terms: Iterable[Fraction]) -> Fraction:
+    """Their sum, exact while its denominator is at most 4096 bits long, else above it by a hair."""
+    return reduce(lambda total, term: shorten_up(total + term), terms, Fraction(0))
 
 
 @dataclass(frozen=True)

@@ -127,7 +127,7 @@ def test_extremes_that_once_ended_in_an_internal_error_are_refused(
 
 def test_two_gaussian_releases_at_a_tiny_delta_once_took_for_ever(good: dict[str, bytes], folder: Path) -> None:
     (folder / "two.jsonl").write_bytes(b'{"mechanism": "gaussian", "sigma": 5, "sensitivity": 1}\n' * 2)
-    assert commands.run_command_line(["account", "two.jsonl", "--delta", "1e-30"]) == (2, "")
+    assert commands.run_command_line(["account", "two.jsonl", "--delta", "1e-30"]) == (0, "")
 
 
 @pytest.mark.parametrize("raised", [ZeroDivisionError("x"), KeyError("y"), IndexError("z")])

@@ -12,7 +12,7 @@ from dpaudit.accountants.numerical import compose
 from dpaudit.accountants.parts import AnyPart, Known, Part
 from dpaudit.accountants.renyi import renyi_epsilon, zcdp_rho
 from dpaudit.charges import cost, gaussian_epsilon, rho
-from dpaudit.claims import InvalidValue
+from dpaudit.claims import InvalidValue, shorten_up, sum_up
 from dpaudit.ledger.zcdp_sums import zcdp_epsilon
 
 NUMERICAL, RDP, ZCDP = "certified numerical composition", "Rényi divergences", "zCDP sums"
@@ -72,14 +72,17 @@ def _sum(parts: tuple[AnyPart, ...], delta: Fraction) -> Least:
     epsilon = spent = Fraction(0)
     gaussians = [part for part in parts if isinstance(part, Part) and part.noise.epsilon(part.steps) is None]
     batches = sum(part.count for part in parts if isinstance(part, Part) and part.shuffled is not None)
-    known = sum((part.count * part.delta for part in parts if isinstance(part, Known)), Fraction(0))
+    known = sum_up(part.count * part.delta for part in parts if isinstance(part, Known))
     share = max(delta - known, Fraction(0)) / max(batches + bool(gaussians), 1)
+    one: Fraction | None
     for part in parts:
         if isinstance(part, Known):
-            epsilon, spent = epsilon + part.count * part.epsilon, spent + part.count * part.delta
-        elif part not in gaussians:
+            one, failure = part.epsilon, part.delta
+        elif part.noise.epsilon(part.steps) is None:
+            continue  # one of the Gaussians
+        else:
             one, failure = cost(part.noise, part.steps, share, shuffled=part.shuffled)
-            epsilon, spent = epsilon + part.count * (one or 0), spent + part.count * failure
+        epsilon, spent = shorten_up(epsilon + part.count * (one or 0)), shorten_up(spent + part.count * failure)
     if gaussians:
         left = delta - spent
         if left <= 0:
@@ -96,7 +99,7 @@ def _sum(parts: tuple[AnyPart, ...], delta: Fraction) -> Least:
 def _gaussian(parts: list[Part], delta: Fraction) -> Fraction:
     if len(parts) == 1 and parts[0].count == 1:
         return gaussian_epsilon(parts[0].noise, parts[0].steps, delta, parts[0].coordinates)
-    return zcdp_epsilon(sum((part.count * rho(part.noise, part.steps) for part in parts), Fraction(0)), delta)
+    return zcdp_epsilon(sum_up(part.count * rho(part.noise, part.steps) for part in parts), delta)
 
 
 def _zcdp(parts: tuple[AnyPart, ...], delta: Fraction) -> Least | None:

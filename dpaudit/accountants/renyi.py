@@ -16,7 +16,7 @@ from dpaudit.accountants.losses import Floats
 from dpaudit.accountants.parts import AnyPart, Losses, Part, upper_losses
 from dpaudit.balls import Ball, ball, precision, upper
 from dpaudit.charges import rho
-from dpaudit.claims import Enclosure, InvalidValue, Number, exact_delta, positive
+from dpaudit.claims import Enclosure, InvalidValue, Number, exact_delta, positive, shorten_up, sum_up
 from dpaudit.ledger.zcdp_sums import best_order, from_renyi, zcdp_epsilon
 
 
@@ -61,10 +61,11 @@ def zcdp_rho(parts: Sequence[AnyPart]) -> tuple[Fraction, Fraction]:
     total, failure = Fraction(0), Fraction(0)
     for part in parts:
         if isinstance(part, Part):
-            pure = part.noise.epsilon(part.steps)
-            total += part.count * (rho(part.noise, part.steps) if pure is None else pure**2 / 2)
+            pure, missed = part.noise.epsilon(part.steps), Fraction(0)
+            one = rho(part.noise, part.steps) if pure is None else pure**2 / 2
         else:
-            total, failure = total + part.count * part.epsilon**2 / 2, failure + part.count * part.delta
+            one, missed = part.epsilon**2 / 2, part.delta
+        total, failure = shorten_up(total + part.count * one), shorten_up(failure + part.count * missed)
     return total, failure
 
 
@@ -80,8 +81,8 @@ def zcdp(parts: Sequence[AnyPart], delta: Number) -> Enclosure:
 def _split(parts: Sequence[AnyPart], delta: Fraction) -> tuple[Fraction, Losses]:
     """Σρ of the Gaussian parts, whose divergence is αρ on any grid, and the losses of the others."""
     gaussian = [part for part in parts if isinstance(part, Part) and part.noise.name == "gaussian"]
-    others = upper_losses([part for part in parts if part not in gaussian], delta)
-    return sum((part.count * rho(part.noise, part.steps) for part in gaussian), Fraction(0)), others
+    others = upper_losses([part for part in parts if not isinstance(part, Part) or part.noise.name != "gaussian"], delta)
+    return sum_up(part.count * rho(part.noise, part.steps) for part in gaussian), others
 
 
 def _divergence(composed: Losses, order: Fraction) -> Ball:

@@ -15,6 +15,7 @@ _ROUGH = 0.02
 _HOPELESS = 10**6  # an enclosure this many times wider than δ proves nothing
 _ENOUGH = 1e-7  # a proven end this close is not moved any more
 _CLOSE = 3e-8
+_SMALL = 1e-6  # of the curve; estimates are not smoother than that
 _APART = 1e-3  # points nearer to each other say nothing about the slope
 
 
@@ -35,9 +36,11 @@ def float_root(curve: Callable[[float], float], start: float, step: float) -> Ro
         if abs(x - y) > _APART and math.isfinite(u - v) and (u - v) / (x - y) > 0:
             slope = (u - v) / (x - y)
         guess = x - u / slope
+        if math.isnan(y) and abs(u) > _SMALL:  # a second point far enough away to know the slope
+            guess = x + math.copysign(max(abs(guess - x), 10 * _APART), guess - x)
         if not abs(guess - x) <= step:
             guess = x + step if u < 0 else x - step
-        if abs(guess - x) <= _CLOSE * max(1.0, abs(x)):
+        if abs(guess - x) <= _CLOSE * max(1.0, abs(x)) or abs(u) <= _SMALL:
             return Root(guess, slope)
         if not low < guess < high:
             guess = (low + high) / 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -49,18 +50,22 @@ class Attack:
 
 def attack(
     subject: Subject, claim: Claim, *, confidence: float, samples: int, seed: int, engine: Engine = HERE, search: bool = True,
-    sequential: bool = False,
+    sequential: bool = False, error: float = REFUTE,
 ) -> Attack:  # fmt: skip
     """Attack a subject. Exact evidence is looked for first; the game is played where it can add something.
 
-    ``search``: look at other neighbours than the listed ones as well. ``sequential``: first of all, and in place of the game, an
-    e-process that stops at the first run where it refutes the claim.
+    ``search``: nothing is proven yet, so look at other neighbours than the listed ones as well.
+    ``sequential``: first of all, and in place of the game, an e-process that stops at the first run where it refutes the claim.
+    ``error``: the probability of refuting an honest subject by statistics.
     """
-    by_statistics = _bet_attack if sequential else _game_attack
+    bet, game_of = partial(_bet_attack, error=error), partial(_game_attack, error=error)
+    by_statistics = bet if sequential else game_of
     rng = pair_generator(seed)
     pairs = list(subject.neighbours.pairs(rng))
     if not subject.grey:
         game = by_statistics(subject, claim, pairs, confidence, samples, seed, engine, by_likelihood=False)
+        if game.interrupted:
+            return game
         porous = audit_porosity(subject, most_central(subject, pairs, seed), seed=seed, claim=claim)
         game.findings += [porous] if porous is not None else []
         return game
@@ -78,7 +83,8 @@ def attack(
         return game
     if sequential:
         exact = _sees_likelihood(subject, claim, played)
-        bets = _bet_attack(subject, claim, pairs, confidence, samples, seed, engine, by_likelihood=exact)
+        enough = samples if search else max(100, samples // 10)  # a claim that is proven is bet against to check the proof
+        bets = bet(subject, claim, pairs, confidence, enough, seed, engine, by_likelihood=exact)
         bets.findings, bets.observed = result.findings, result.observed
         if bets.refuted or bets.interrupted:
             return bets
@@ -91,7 +97,7 @@ def attack(
         return result if result.lower.epsilon >= bets.lower.epsilon else bets
     if evidence.needs_game and not result.refuted:
         chosen, exact = evidence.pairs, evidence.by_likelihood
-        game = _game_attack(subject, claim, chosen, confidence, samples, seed, engine, by_likelihood=exact)
+        game = game_of(subject, claim, chosen, confidence, samples, seed, engine, by_likelihood=exact)
         if game.refuted or game.lower.epsilon > result.lower.epsilon:
             game.findings, game.observed = result.findings, result.observed
             return game
@@ -153,6 +159,7 @@ def _game_attack(
     engine: Engine,
     *,
     by_likelihood: bool,
+    error: float,
 ) -> Attack:
     """The game on the most promising pair, chosen on runs of its own; stages escalate while a refutation is in reach."""
     pair = best_pair(subject, claim, pairs, samples, seed, by_likelihood, engine)
@@ -163,18 +170,18 @@ def _game_attack(
         return play_game(trials, samples * 4**stage, delta, 1 - confidence, engine)
 
     stage, first = 0, game(0)
-    outcome, level = first, first.at(REFUTE / STAGES)
+    outcome, level = first, first.at(error / STAGES)
     while level <= epsilon < outcome.at(0.05) and stage + 1 < STAGES:
         stage += 1
         outcome = game(stage)
-        level = outcome.at(REFUTE / STAGES)
+        level = outcome.at(error / STAGES)
     size = samples * 4**stage
     refuted = level > epsilon
     kind = "likelihood ratio" if by_likelihood else "learned score"
     lower = Lower(_down(first.epsilon), confidence, f"guessing game, {kind}, {first.rule.form}", samples)
-    result = Attack(lower, refuted, detectable=_down(detectable(first.guesses, epsilon, delta, REFUTE / STAGES), 4))
+    result = Attack(lower, refuted, detectable=_down(detectable(first.guesses, epsilon, delta, error / STAGES), 4))
     if refuted:
-        lower_level = Lower(_down(level), 1 - REFUTE, lower.method, size)
+        lower_level = Lower(_down(level), 1 - error, lower.method, size)
         result.level = lower_level.epsilon
         result.witness = {
             "kind": "statistics", "observer": claim.observer, "data": describe(pair[0]), "neighbour": describe(pair[1]),
@@ -183,7 +190,7 @@ def _game_attack(
             "score": "likelihood ratio" if by_likelihood else "learned", "seed": child(seed, 1, stage),
             "pair": pair_name(subject.neighbours, pair, _place(pairs, pair), seed, swapped=False),
         }  # fmt: skip
-        result.reason = f"the lower bound {lower_level.epsilon:.4g} at confidence 1−10^-6 exceeds {epsilon:.6g}"
+        result.reason = f"the lower bound {lower_level.epsilon:.4g} at confidence 1−{_power(error)} exceeds {epsilon:.6g}"
     return result
 
 
@@ -197,21 +204,22 @@ def _bet_attack(
     engine: Engine,
     *,
     by_likelihood: bool,
+    error: float,
 ) -> Attack:
     """The e-process on the most promising pair, chosen on runs of its own. It may be looked at after every run, at no cost."""
     pair = best_pair(subject, claim, pairs, min(samples, PILOT), seed, by_likelihood, engine)
     trials, runs = Trials(subject, pair, child(seed, 3), by_likelihood), 2 * samples
-    found = bet_until(trials, claim, runs, alpha=REFUTE, confidence=confidence, engine=engine)
+    found = bet_until(trials, claim, runs, alpha=error, confidence=confidence, engine=engine)
     kind = "likelihood ratio" if by_likelihood else "learned score"
     lower = Lower(_down(found.lower), confidence, f"e-process, {kind}, valid at any time", -(-found.runs // 2))
-    least = detectable_bets(found, float(claim.epsilon), float(claim.delta), runs, REFUTE)
+    least = detectable_bets(found, float(claim.epsilon), float(claim.delta), runs, error)
     result = Attack(lower, found.flagged, detectable=_down(least, 4), interrupted=found.interrupted)
     figure = found.log_evidence / np.log(10)
     if found.flagged:
         result.level = float(np.nextafter(float_up(claim.epsilon), np.inf))  # more than the claim, at least
         result.witness = {
             "kind": "sequential", "observer": claim.observer, "data": describe(pair[0]), "neighbour": describe(pair[1]),
-            "draws": found.runs, "runs": runs, "log10_evidence": _down(figure, 4), "confidence": 1 - REFUTE, "seed": trials.seed,
+            "draws": found.runs, "runs": runs, "log10_evidence": _down(figure, 4), "confidence": 1 - error, "seed": trials.seed,
             "score": "likelihood ratio" if by_likelihood else "learned",
             "pair": pair_name(subject.neighbours, pair, _place(pairs, pair), seed, swapped=False),
         }  # fmt: skip
@@ -231,6 +239,10 @@ def _sees_likelihood(subject: Subject, claim: Claim, played: Sequence[tuple[int,
 
 def _place(pairs: Sequence[tuple[Any, Any]], pair: tuple[Any, Any]) -> int:
     return next(place for place, (first, second) in enumerate(pairs) if first is pair[0] and second is pair[1])
+
+
+def _power(error: float) -> str:
+    return "10^-6" if error == REFUTE else f"{error:.3g}"
 
 
 def _down(value: float, places: int = 6) -> float:

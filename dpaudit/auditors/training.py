@@ -12,7 +12,7 @@ from dpaudit.auditors.game import Guesses, Rule, bound, choose_rule, promise, ro
 from dpaudit.auditors.runs import CELLS, Columns, Trials, child, draw, gather
 from dpaudit.auditors.scores import Learner, Scorer, calibrate, learners
 
-SIMPLER = 0.01  # share of its promise that each simpler candidate before it costs a candidate
+NATS = 10.0  # by which a candidate may explain the coins worse than the best, and still be chosen for its promise
 SURE = 0.001  # level at which training has seen a difference
 CAUTION = (2.0, 0.5)  # standard errors of training guesses by which a rule must be better, lest lucky thresholds win
 
@@ -33,6 +33,7 @@ class Candidate:
     """A kind of score, how far its log-odds can be trusted, and what runs that it was not learned from make of it."""
 
     promise: float
+    fit: float  # log-likelihood of their coins
     seen: bool  # did those runs show a difference for sure?
     learn: Learner | None = None
     intercept: float = 0.0
@@ -68,17 +69,19 @@ class Training:
         if values.ndim == 1:
             scores = rounded(values)
             g = choose_rule(scores, scores, self.delta, grow).guesses(scores, coins)
-            return Candidate(promise(g, self.delta, grow), True)
+            return Candidate(promise(g, self.delta, grow), 0.0, True)
         table, half = Columns.of(values)(values), len(coins) // 2
         halves = [(table[:half], coins[:half]), (table[half:], coins[half:])]
         found = [one for learn in learners(*halves[0]) for one in self._judged(learn, halves, grow)]
-        return max(found, key=lambda one: one.promise - SIMPLER * found.index(one) * abs(one.promise))
+        likeliest = max(one.fit for one in found)
+        return max((one for one in found if one.fit >= likeliest - NATS), key=lambda one: one.promise)
 
     def _judged(self, learn: Learner, halves: list[tuple[np.ndarray, np.ndarray]], grow: float) -> Iterator[Candidate]:
         read = []
         for mine, (table, coins) in zip(halves, halves[::-1], strict=True):
             scores = rounded(learn(*mine)(table))
             read.append((scores, coins, *calibrate(scores, coins)))
+        fit = sum(-float(np.logaddexp(0, np.where(coins, -1, 1) * (a + b * s)).sum()) for s, coins, a, b in read)
         intercept, slope = (float(np.mean(side)) for side in list(zip(*read, strict=True))[2:])
         for caution in CAUTION if self.delta == 0 else (0.0,):
             rules = [choose_rule(s, a + b * s, self.delta, 2 * grow, caution) for s, _, a, b in read]
@@ -87,7 +90,7 @@ class Training:
                 sum(c.right for c in counts), sum(c.wrong for c in counts), sum(c.n for c in counts), max(c.sides for c in counts)
             )
             seen = bound(g, SURE, self.delta, rules[0].form) > 0
-            yield Candidate(promise(g, self.delta, grow), seen, learn, intercept, slope, caution)
+            yield Candidate(promise(g, self.delta, grow), fit, seen, learn, intercept, slope, caution)
 
     def decide(self, best: Candidate, grow: float) -> tuple[Reader, Rule]:
         """That kind of score, learned from all training runs, and the rule that fits it."""

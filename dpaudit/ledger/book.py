@@ -4,7 +4,7 @@ A ledger is a sequence of canonical JSON texts, the leaves of the tree:
 
     {"entry": "ledger", "format": 1, "kind", "id", "sources", "version"}   the first, and only the first
     {"entry": "code", "sources", "version"}                                other code writes from here on
-    {"entry": "budget", "epsilon": …, "delta": …, "filter": …}             set once, then only tightened
+    {"entry": "budget", "epsilon": …, "delta": …, "filter": …[, "proven": true]}   set once, then only tightened
     {"entry": "charge", "name", "epsilon", "delta", "cohort", "facts"[, "key"]}    durable before any noise
     {"entry": "release", "release": {…}, "charge": its place}              closes that charge
     {"entry": "release", "release": {…}[, "key"]}                          charge and release in one
@@ -66,6 +66,7 @@ class Book(Spending):
         self.where = where
         self.tree = Tree()
         self.kind = self.identity = self.version = ""
+        self.proven = False  # do its doors take proven releases only, from some budget on?
         self.sources: dict[str, str] = {}  # digests of the code that wrote the last entries
         self.open_charges: dict[int, Open] = {}
         self.stored: dict[str, int] = {}  # idempotency key → place of its release
@@ -120,9 +121,11 @@ class Book(Spending):
         self.sources, self.version = found, version
 
     def _limit(self, data: dict[str, Any]) -> None:
-        budget = Budget(data["epsilon"], data["delta"])
-        if not is_plain(data["filter"]) or data != {"entry": "budget", **budget.to_json(), "filter": data["filter"]}:
+        budget, proven = Budget(data["epsilon"], data["delta"]), data.get("proven", False)
+        written = {"entry": "budget", **budget.to_json(), "filter": data["filter"], **({"proven": True} if proven else {})}
+        if not is_plain(data["filter"]) or data != written or type(proven) is not bool:
             raise ValueError
+        self.proven = self.proven or proven
         self.limit(budget, data["filter"])
 
     def _charge(self, charge: Charge, parts: Parts) -> None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import accumulate, pairwise
 from math import isqrt, lcm
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -26,9 +27,9 @@ EVERYWHERE: Interval = (-(2**63), 2**63 - 1)
 
 _ZERO = Fraction(0)
 _WORD = 2**62  # sums below this fit into 64 bits, differences too
-_LONGEST_UNIT = 2**1024
+_LONGEST_UNIT, _FINEST_UNIT = 2**1024, 2**2048
 _FEW = 32
-_MANY = 2**17  # ranges that wait at most, asked or not: they take more memory than merged ones
+_MANY = 2**18  # ranges that wait at most, asked or not: they take more memory than merged ones
 
 
 class Pieces:
@@ -60,20 +61,34 @@ class Pieces:
         waiting = len(self._from)
         if waiting > max(_FEW, isqrt(len(self._starts)) // 4) or (waiting and len(intervals) > _FEW):
             self._merge()
-        segments, over = self._segments(intervals)
+        segments, over = self._segments(intervals) if self._from else (intervals, None)
         if not segments:
             return (_ZERO,) * len(self._columns)
+        if len(segments) > _FEW:
+            return self._most_of_many(segments, over)
+        below = [self._most_below(start, stop) for start, stop in segments]
+        if over is None and len(below) == 1:
+            return below[0]
+        added = over or [(_ZERO,) * len(self._columns)] * len(below)
+        return tuple(map(max, zip(*(map(add, low, more) for low, more in zip(below, added, strict=True)), strict=True)))
+
+    def _most_below(self, start: int, stop: int) -> Amounts:
+        """The largest merged sums in [start, stop)."""
+        first, last = int(self._starts.searchsorted(start, "right")) - 1, int(self._starts.searchsorted(stop, "left"))
+        return tuple(column.most(max(first, 0), last) for column in self._columns)
+
+    def _most_of_many(self, segments: Sequence[Interval], over: list[Amounts] | None) -> Amounts:
         ends = np.array(segments, dtype=np.int64)
         first = np.maximum(np.searchsorted(self._starts, ends[:, 0], "right") - 1, 0)
         # From the last breakpoint on, sums are zero.
         last = np.minimum(np.searchsorted(self._starts, ends[:, 1], "left"), max(len(self._starts) - 1, 0))
         found = []
-        for column, more in zip(self._columns, over, strict=True):
+        for which, column in enumerate(self._columns):
             below = column.largest(first, last).tolist()
-            if any(more):
-                found.append(max(column.fraction(low) + extra for low, extra in zip(below, more, strict=True)))
-            else:
+            if over is None:
                 found.append(column.fraction(max(below)))
+            else:
+                found.append(max(column.fraction(low) + more[which] for low, more in zip(below, over, strict=True)))
         return tuple(found)
 
     def pieces(self) -> list[Interval]:
@@ -92,23 +107,26 @@ class Pieces:
             return None
         return (int(self._starts[place]), int(self._starts[place + 1])), column.fraction(column.values[place])
 
-    def _segments(self, intervals: Sequence[Interval]) -> tuple[list[Interval], list[list[Fraction]]]:
-        """The intervals, cut where a waiting range begins or ends, and per column what the waiting ones add to each part."""
+    def _segments(self, intervals: Sequence[Interval]) -> tuple[Sequence[Interval], list[Amounts] | None]:
+        """The intervals, cut where a waiting range begins or ends, and what the waiting ones add to each part; None: nothing."""
+        waiting = list(zip(self._from, self._to, self._added, strict=True))
+        touched = [[each for each in waiting if each[0] < stop and each[1] > start] for start, stop in intervals]
+        if not any(touched):
+            return intervals, None
         segments: list[Interval] = []
-        over: list[list[Fraction]] = [[] for _ in self._columns]
-        for start, stop in intervals:
-            ends = enumerate(zip(self._from, self._to, strict=True))
-            here = [(place, max(a, start), min(b, stop)) for place, (a, b) in ends if a < stop and b > start]
-            cuts = sorted({start, stop, *(a for _, a, _ in here), *(b for _, _, b in here)})
-            segments.extend(pairwise(cuts))
-            for which, column in enumerate(over):
-                steps = dict.fromkeys(cuts, _ZERO)
-                for place, a, b in here:
-                    amount = self._added[place][which]
+        over: list[Amounts] = []
+        for (start, stop), here in zip(intervals, touched, strict=True):
+            steps = {start: [_ZERO] * len(self._columns), stop: [_ZERO] * len(self._columns)}
+            for a, b, amounts in here:
+                up, down = (steps.setdefault(cut, [_ZERO] * len(amounts)) for cut in (max(a, start), min(b, stop)))
+                for which, amount in enumerate(amounts):
                     if amount:
-                        steps[a] += amount
-                        steps[b] -= amount
-                column.extend(accumulate(steps[cut] for cut in cuts[:-1]))
+                        up[which] += amount
+                        down[which] -= amount
+            cuts = sorted(steps)
+            segments.extend(pairwise(cuts))
+            columns = zip(*(steps[cut] for cut in cuts[:-1]), strict=True)
+            over.extend(zip(*map(accumulate, columns), strict=True))
         return segments, over
 
     def _merge(self) -> None:
@@ -138,16 +156,23 @@ class Pieces:
 
 @dataclass(frozen=True)
 class _Column:
-    """Sums as multiples of 1/unit: in 64 bits, as long integers where those are too short, or as Fractions (``mixed``,
-    unit 1) where the denominators have too little in common."""
+    """Sums as multiples of 1/unit: in 64 bits, or as long integers where those are too short.
+
+    Exact while the common denominator has at most 1024 bits; after that the unit is 2^-2048, and amounts are rounded up.
+    """
 
     values: Array = field(default_factory=lambda: np.empty(0, np.int64))
     unit: int = 1
-    mixed: bool = False
     used: bool = False  # is there anything but zeros?
 
     def fraction(self, value: Any) -> Fraction:
-        return Fraction(value) if self.mixed else Fraction(int(value), self.unit)
+        return Fraction(int(value), self.unit)
+
+    def most(self, first: int, last: int) -> Fraction:
+        """The largest of values[first:last], at least zero."""
+        if not self.used or first >= last:
+            return _ZERO
+        return self.fraction(self.values[first] if last == first + 1 else self.values[first:last].max())
 
     def largest(self, first: Array, last: Array) -> Array:
         """The largest of values[first:last] for each pair, at least zero. ``last`` is an index."""
@@ -165,15 +190,13 @@ class _Column:
         amounts = [added[place] for place in places]  # ledgers repeat a few of them
         used, unit = self.used or any(amounts), self.unit
         for amount in amounts:
-            unit = lcm(unit, amount.denominator) if unit < _LONGEST_UNIT else unit
-        if self.mixed or unit >= _LONGEST_UNIT:
-            fractions = _array([self.fraction(value) for value in self.values.tolist()], object)
-            return _Column(fractions, 1, True, used), _array(amounts, object)[which]
-        factor = unit // self.unit
-        counted = [amount.numerator * (unit // amount.denominator) for amount in amounts]
-        most = int(self.values.max(initial=0)) * factor + max(counted) * len(added)
-        values = self.values if most < _WORD else self.values.astype(object)
-        return _Column(values * factor, unit, False, used), _array(counted, values.dtype)[which]
+            unit = lcm(unit, amount.denominator) if unit < _LONGEST_UNIT else _FINEST_UNIT
+        counted = [-(-amount.numerator * unit // amount.denominator) for amount in amounts]
+        factor, rest = divmod(unit, self.unit)
+        most = max(int(self.values.max(initial=0)), 1) * factor + max(counted) * len(added)
+        values = self.values if most < _WORD and not rest else self.values.astype(object)
+        values = -(-values * unit // self.unit) if rest else values * factor
+        return _Column(values, unit, used), _array(counted, values.dtype)[which]
 
 
 def _array(items: list[Any], kind: Any) -> Array:

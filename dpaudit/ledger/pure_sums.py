@@ -5,12 +5,13 @@ from __future__ import annotations
 from fractions import Fraction
 from math import lcm
 
-from dpaudit.claims import InvalidValue
+from dpaudit.claims import InvalidValue, shorten_up
 from dpaudit.ledger.budget import Charge, Spend
 from dpaudit.ledger.cohort import Cohort
 from dpaudit.ledger.pieces import Amounts, Pieces
 
 _NONE, _ONE = Fraction(0), Fraction(1)
+_LONG = 2**4096
 _ZERO: Amounts = (_NONE, _NONE, _NONE)
 
 
@@ -26,6 +27,7 @@ class PureSums:
         self._everyone = [_Total(), _Total(), _Total()]
         self._pieces = Pieces(columns=3)
         self._ids: dict[str, Amounts] = {}
+        self._last = _ZERO
         self._most_id = _ZERO  # spends never fall, so the running maximum is the maximum
 
     def worst(self) -> Spend:
@@ -52,7 +54,10 @@ class PureSums:
 
     def add(self, charge: Charge) -> None:
         cohort, epsilon = charge.cohort, charge.epsilon
-        amounts = (_NONE, charge.delta, _ONE) if epsilon is None else (epsilon, charge.delta, _NONE)
+        amounts: Amounts = (_NONE, charge.delta, _ONE) if epsilon is None else (epsilon, charge.delta, _NONE)
+        if amounts[0] is self._last[0] and amounts[1] is self._last[1] and amounts[2] is self._last[2]:
+            amounts = self._last  # a million equal ones are kept as one
+        self._last = amounts
         if cohort.everyone:
             for total, amount in zip(self._everyone, amounts, strict=True):
                 total.add(amount)
@@ -78,7 +83,10 @@ class PureSums:
 
 
 class _Total:
-    """A sum in units of the terms' common denominator: adding Fractions would take most of the time of reading a ledger."""
+    """A sum in units of the terms' common denominator: adding Fractions would take most of the time of reading a ledger.
+
+    Where that denominator becomes too long the sum is rounded up, as in ``shorten_up``.
+    """
 
     __slots__ = ("_count", "_unit")
 
@@ -91,13 +99,16 @@ class _Total:
             common = lcm(unit, self._unit)
             self._count, count, self._unit = self._count * (common // self._unit), count * (common // unit), common
         self._count += count
+        if self._unit > _LONG:
+            short = shorten_up(Fraction(self._count, self._unit))
+            self._count, self._unit = short.numerator, short.denominator
 
     def fraction(self) -> Fraction:
         return Fraction(self._count, self._unit)
 
 
 def _plus(a: Amounts, b: Amounts) -> Amounts:
-    return tuple(x + y if y else x for x, y in zip(a, b, strict=True))
+    return tuple(shorten_up(x + y) if y else x for x, y in zip(a, b, strict=True))
 
 
 def _join(a: Amounts, b: Amounts) -> Amounts:

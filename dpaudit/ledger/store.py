@@ -69,6 +69,11 @@ class Ledger:
         """The filter that keeps the budget: "pure-sums", or another that the budget was set with."""
         return self._book.filter_name
 
+    @property
+    def proven(self) -> bool:
+        """Do doors on it take only releases whose sensitivity is proven? Set with a budget, never unset."""
+        return self._book.proven
+
     def require(self, kind: str) -> None:
         """Raise WrongKind unless this ledger takes releases of that kind."""
         if kind != self.kind:
@@ -86,10 +91,11 @@ class Ledger:
             with self._writing():
                 self._put({"entry": "code", "sources": found, "version": version()})
 
-    def limit(self, budget: Limit, filter: str | None = None) -> None:
+    def limit(self, budget: Limit, filter: str | None = None, *, proven: bool = False) -> None:
         """Set the budget for good, for every process; later it can only be tightened. Raises InvalidValue.
 
         ``filter``: "pure-sums" or "zcdp", chosen with the first budget (one budget, one filter). Default: the ledger's own.
+        ``proven``: from here on, doors on this ledger take proven releases only; a certificate needs that from the start.
         """
         new = Budget.of(budget)
         name = None if filter is None else filter_for(filter, new)
@@ -97,11 +103,12 @@ class Ledger:
             old = self._book.budget
             if old is not None and name is not None and name.partition("(")[0] != self._book.filter_name.partition("(")[0]:
                 raise InvalidValue("filter", filter, f"{self._book.filter_name}, as its budget was set with")
-            if old == new:
+            if old == new and proven <= self._book.proven:
                 return
             if old is not None and not old.allows((new.epsilon, new.delta)):
                 raise InvalidValue("budget", show(new.epsilon), f"at most its own, ε={show(old.epsilon)}, δ={show(old.delta)}")
-            self._put({"entry": "budget", **new.to_json(), "filter": name or self._filter.name})
+            stamp = {"proven": True} if proven else {}
+            self._put({"entry": "budget", **new.to_json(), "filter": name or self._filter.name, **stamp})
         self._refresh()
 
     def charge(self, charge: Charge, key: str | None = None) -> Slot:

@@ -25,7 +25,9 @@ from dpaudit.claims import (
     float_down,
     float_up,
     positive,
+    shorten_up,
     show,
+    sum_up,
     whole,
 )
 
@@ -125,3 +127,12 @@ def test_a_verdict_with_numbers_that_json_has_not_is_an_error_and_no_document() 
     broken = dp.Verdict(Outcome.UNPROVEN, claim, Lower(float("nan"), 0.95, "m", 10), None, (), None, "s", "n", 1, None, "why")
     with pytest.raises(ValueError, match="JSON"):
         broken.to_json()
+
+
+def test_a_long_denominator_is_rounded_up_by_less_than_it_could_ever_matter() -> None:
+    numbers = [Fraction(1, 2**40 + 2 * i + 1) for i in range(300)]
+    exact_sum, told = sum(numbers), sum_up(numbers)
+    assert exact_sum.denominator.bit_length() > 4096 >= told.denominator.bit_length()
+    assert 0 < told - exact_sum < Fraction(300, 2**2048)
+    assert sum_up(numbers[:50]) == sum(numbers[:50])  # short ones stay exact
+    assert shorten_up(-exact_sum) >= -exact_sum
