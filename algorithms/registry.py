@@ -56,6 +56,17 @@ def _setting(horizon: Any, actions: Any, calibration: str, low: Number, high: Nu
     return Setting(points, rounds, calibration, float(dp.exact(low)), float(dp.exact(high)), **more), notice
 
 
+PRINTED = {"central": "thm1.privacy", "local": "thm2.privacy", "shuffled": "thm3.privacy"}
+EPSILON0 = {"corrected": ", fix.eps0-closed", "tight": ", fix.eps0-clones"}
+
+
+def _claims(name: str, calibration: str) -> str:
+    """The claims about privacy that a calibration rests on: the paper's theorem as printed, or our corrections of it."""
+    if calibration == "printed":
+        return PRINTED[name]
+    return "fix.noise" + (EPSILON0[calibration] if name == "shuffled" else "")
+
+
 def _subject(name: str, setting: Setting, step: PrivacyStep, claim: dp.Claim, notice: str) -> dp.Subject:
     plans = Plans()
 
@@ -93,7 +104,9 @@ def _subject(name: str, setting: Setting, step: PrivacyStep, claim: dp.Claim, no
     }  # fmt: skip
     if notice:
         notes["notice"] = notice
-    if step.model == "nonprivate":
+    if step.model != "nonprivate":
+        notes["claims"] = _claims(name, setting.calibration)
+    else:
         notes["privacy"] = "none: rewards are used as they are; this is the yardstick for regret"
     label = f"{name} ({setting.calibration})"
     return make_subject(

@@ -20,6 +20,7 @@ _WHERE = {
     "accountants": ("Part", "account", "amplify", "calibrate", "calibrate_shuffled", "compose", "composed_delta",
                     "epsilon0_rule", "invert", "odometer"),
     "verdict": ("assert_private", "audit"),
+    "certificate": ("live_certified",),
 }  # fmt: skip
 _MODULE = {name: module for module, names in _WHERE.items() for name in names}
 __all__ = [
@@ -60,6 +61,7 @@ __all__ = [
     "from_units",
     "invert",
     "live",
+    "live_certified",
     "odometer",
     "open_ledger",
     "replace_one",
@@ -87,6 +89,7 @@ if TYPE_CHECKING:
         invert,
         odometer,
     )
+    from dpaudit.certificate import live_certified
     from dpaudit.channel import Channel, Transcript, live, replay, simulate
     from dpaudit.claims import (
         Bound,

@@ -398,20 +398,21 @@ def live(
 
     ``filter``: what keeps the budget. "pure-sums" (default) adds up ε and δ; "zcdp" adds up ρ, for Gaussian noise and for many
     small releases. Both hold when each release's noise is chosen after looking at the ones before it.
-    ``proven=True``: takes only releases of sealed data whose trace is whole, so that the budget bounds every path.
+    ``proven=True``: takes only releases of sealed data whose trace is whole, so that the budget bounds every path. Together with
+    a budget this is written down, and holds for every later door on the ledger.
     ``strict=False``: a declared sensitivity below the proven one is charged at the proven one instead of refused.
     """
     limit = None if budget is None else Budget.of(budget)
     ledger.require("deployment")
     if limit is not None:
-        ledger.limit(limit, filter)
+        ledger.limit(limit, filter, proven=proven)
     elif filter is not None:
         raise InvalidValue("filter", filter, "given together with a budget")
     yield Channel(
         Live(SecureSource(), secrets.randbits(63), strict=strict),
         ledger=ledger,
         budget=limit or ledger.budget,
-        proven=proven,
+        proven=proven or ledger.proven,
     )
 
 

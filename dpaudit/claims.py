@@ -346,6 +346,23 @@ class Upper:
 
 
 @dataclass(frozen=True)
+class Losses:
+    """Privacy losses log P(view|D) − log P(view|D') of an audit's own runs, counted in bins of equal width; what lies outside
+    is counted in the outermost. ``score``: by likelihood ratio, or as a score learned from other runs estimates them.
+    """
+
+    low: float
+    high: float
+    data: Sequence[int]  # runs on D in each bin
+    neighbour: Sequence[int]  # runs on D'
+    score: str
+
+    def edges(self) -> list[float]:
+        width = (self.high - self.low) / len(self.data)
+        return [self.low + place * width for place in range(len(self.data) + 1)]
+
+
+@dataclass(frozen=True)
 class Verdict:
     """What an audit says: the claim, both bounds, the evidence."""
 
@@ -361,6 +378,7 @@ class Verdict:
     detectable: float | None
     reason: str
     seconds: float = 0.0
+    losses: Losses | None = None  # for a picture; no part of the JSON
 
     def to_dict(self) -> dict[str, Any]:
         return {

@@ -16,15 +16,26 @@ from dpaudit.commands import UNUSABLE, VIOLATED, Answer, fail, write_file
 from dpaudit.commands.accounting import account_command, amplify_command, invert_command
 from dpaudit.commands.auditing import audit_command
 from dpaudit.commands.calibrating import calibrate_command
+from dpaudit.commands.certifying import certify_command
+from dpaudit.commands.checking import FORMATS, check_command
 from dpaudit.commands.claiming import claims_command
 from dpaudit.commands.comparing import compare_command
 from dpaudit.commands.explaining import explain_command
 from dpaudit.commands.ledgers import checkpoint_command, export_command, keygen_command, verify_command
-from dpaudit.commands.options import add_algorithm_options, add_calibrate_options, add_compare_options, add_peers_options
+from dpaudit.commands.options import (
+    add_algorithm_options,
+    add_calibrate_options,
+    add_certify_options,
+    add_check_options,
+    add_compare_options,
+    add_peers_options,
+    add_verify_options,
+)
 from dpaudit.commands.peering import peers_command
 from dpaudit.commands.running import demo_command, run_command
 
 PAGES = ("html", "markdown")
+VIOLATIONS = ("TamperedLedger", "TamperedCertificate", "NotAsCertified")  # errors that say so, by name: nothing is loaded for it
 
 
 class Parser(argparse.ArgumentParser):
@@ -46,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code, text = answer
         _write(text, options.output)
     except DpauditError as error:
-        return fail(str(error), VIOLATED if type(error).__name__ == "TamperedLedger" else UNUSABLE)
+        return fail(str(error), VIOLATED if type(error).__name__ in VIOLATIONS else UNUSABLE)
     except KeyboardInterrupt:
         return fail("interrupted; nothing was concluded", UNUSABLE)
     except BrokenPipeError:
@@ -65,7 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _check_output(options: argparse.Namespace) -> None:
     """Refuse before the work is done what could not be written after it, or would overwrite what is read."""
-    for option in ("output", "witness"):
+    for option in ("output", "witness", "registry"):
         if getattr(options, option, None) is None:
             continue
         file = Path(getattr(options, option))
@@ -181,6 +192,9 @@ def build_parser() -> Parser:
     command.add_argument(
         "--stored", metavar="FILE", help="read stored evidence (--format json --output FILE) and say what is stale"
     )
+    add_check_options(
+        add("check", check_command, "the gate: hold every budget of [tool.dpaudit] in pyproject.toml; fails closed", *FORMATS)
+    )
     command = add("explain", explain_command, "what a rule says, why it matters, what to do")
     command.add_argument("rule", metavar="RULE", help="DPA001 … DPA008")
     command = add("keygen", keygen_command, "make an Ed25519 key pair for checkpoints and certificates")
@@ -188,10 +202,8 @@ def build_parser() -> Parser:
     command = add("checkpoint", checkpoint_command, "sign how long a ledger is now, to be kept elsewhere")
     command.add_argument("ledger", metavar="LEDGER")
     command.add_argument("--key", required=True, help="private key from dpaudit keygen")
-    command = add("verify", verify_command, "check a ledger or its export entry by entry, and against a checkpoint")
-    command.add_argument("target", metavar="LEDGER")
-    command.add_argument("--checkpoint", metavar="FILE", help="the ledger must continue it")
-    command.add_argument("--key", metavar="PUB", help="trusted public key that must have signed the checkpoint")
+    add_certify_options(add("certify", certify_command, "prove, attack, and sign the verdict; or say what stands in the way"))
+    add_verify_options(add("verify", verify_command, "check a certificate, or a ledger entry by entry and against a checkpoint"))
     command = add("export", export_command, "write a ledger to --output FILE.jsonl (all entries) or FILE.parquet (its releases)")
     command.add_argument("ledger", metavar="LEDGER")
     return parser

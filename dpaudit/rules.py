@@ -21,8 +21,10 @@ RULES = {
         Rule(
             "DPA001",
             "budget exceeded",
-            "A record would pay more than the door's budget allows. The release was refused before noise was drawn.",
-            "Release less, add more noise, split the records into disjoint cohorts, or decide on a larger budget.",
+            "A record would pay more than its budget allows. A door refuses such a release before noise is drawn; `account` and "
+            "`check` find it in a ledger that was written without that budget.",
+            "Release less, add more noise, split the records into disjoint cohorts, or decide on a larger budget. "
+            "With dp.live(ledger, budget=…) it cannot happen again.",
         ),
         Rule(
             "DPA002",
@@ -41,7 +43,7 @@ RULES = {
             "DPA004",
             "audited lower bound beats the claim",
             "An attack on neighbouring data showed more than the claim allows: exactly, or at confidence 1 − 10^-6.",
-            "Look at the witness, add noise, or claim less.",
+            "Look at the witness (`dpaudit audit TARGET` shows it, `--witness FILE` keeps it), add noise, or claim less.",
         ),
         Rule(
             "DPA005",
@@ -59,13 +61,14 @@ RULES = {
             "DPA007",
             "ledger or certificate tampered",
             "An entry was changed, removed, reordered or cut off, or a signature does not fit.",
-            "Restore the file from a copy; if there is none, treat its budget as spent.",
+            "Restore the file from a copy and hold it to a checkpoint (`dpaudit verify LEDGER --checkpoint FILE --key PUB`); "
+            "if there is none, treat its budget as spent. It cannot be waived.",
         ),
         Rule(
             "DPA008",
             "waiver expired or unused",
             "A waiver is a decision with an end. This one has ended, or nothing needs it any more.",
-            "Remove it, or renew it with a reason and an owner.",
+            "Remove its [[tool.dpaudit.waive]] from pyproject.toml, or renew it with a later day, a reason and an owner.",
         ),
     )
 }

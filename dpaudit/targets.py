@@ -102,6 +102,18 @@ def _subjects(module: ModuleType) -> dict[str, Subject]:
     return found
 
 
+def code_of(subject: Subject) -> Path | None:
+    """The package of an algorithm, or the file of one that stands alone: what its digest is taken of."""
+    package = sys.modules.get(str(getattr(subject.function, "__module__", "")).partition(".")[0])
+    if package is not None and hasattr(package, "__path__"):
+        return Path(package.__path__[0])
+    try:
+        file = Path(inspect.getfile(inspect.unwrap(subject.function)))
+    except TypeError:  # an object that is called: its class says where it is from
+        file = Path(inspect.getfile(type(subject.function)))
+    return file if file.is_file() else None
+
+
 def _load_file(target: str, path: Path) -> ModuleType:
     if not path.is_file():
         raise TargetError(target, "no such file")

@@ -14,11 +14,11 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from dpaudit import sealed_operations as known
-from dpaudit import untraced_calls
 from dpaudit.claims import InvalidValue, Leak
-from dpaudit.dependence import Dependence, dependence_of, distinct
-from dpaudit.traces import ANY_BITS, ANYONE, Elements, Intervals, Precision, Private, Untraced, caller, snap
+from dpaudit.sealed import operations as known
+from dpaudit.sealed import untraced
+from dpaudit.sealed.dependence import Dependence, dependence_of, distinct
+from dpaudit.sealed.traces import ANY_BITS, ANYONE, Elements, Intervals, Precision, Private, Untraced, caller, snap
 
 __all__ = [
     "Dependence",
@@ -186,14 +186,14 @@ class Sealed(NDArrayOperatorsMixin):
         operation = known.UFUNCS.get((ufunc, method)) if all(key in ("axis", "keepdims") for key in kwargs) else None
         args, options = _privates(inputs), _privates_of(kwargs)
         result = _known(operation, args, options)
-        return _seal(untraced_calls.call_ufunc(ufunc, method, args, options) if result is None else result)
+        return _seal(untraced.call_ufunc(ufunc, method, args, options) if result is None else result)
 
     def __array_function__(self, func: Callable[..., Any], _: Any, args: Any, kwargs: Any) -> Any:
         if func in (np.shape, np.ndim, np.size) and isinstance(args[0], Sealed) and len(args) == 1:
             return getattr(args[0], func.__name__)
         opened, options = _privates(args), _privates_of(kwargs)
         result = _known(known.FUNCTIONS.get(func), opened, options)
-        return _seal(untraced_calls.call(f"numpy.{func.__name__}", func, opened, options) if result is None else result)
+        return _seal(untraced.call(f"numpy.{func.__name__}", func, opened, options) if result is None else result)
 
     def __getattr__(self, name: str) -> Any:
         """Any other attribute or method of an array. What is not known is untraced, and sealed again."""
@@ -209,7 +209,7 @@ class Sealed(NDArrayOperatorsMixin):
         def method(*args: Any, **kwargs: Any) -> Any:
             opened, options = (private, *_privates(args)), _privates_of(kwargs)
             result = _known(known.METHODS.get(name), opened, options)
-            return _seal(untraced_calls.call(name, apply, opened, options) if result is None else result)
+            return _seal(untraced.call(name, apply, opened, options) if result is None else result)
 
         return method
 
@@ -248,4 +248,4 @@ def _seal(result: Any) -> Any:
         return Sealed(result)
     if isinstance(result, np.ndarray):  # public, as the edges of a histogram are
         return result
-    return untraced_calls.rebuilt(result, [_seal(part) for part in result])
+    return untraced.rebuilt(result, [_seal(part) for part in result])

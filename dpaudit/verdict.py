@@ -10,8 +10,9 @@ from dataclasses import replace
 from typing import Any
 
 from dpaudit.accountants.proof import Proof, prove
-from dpaudit.auditors.attack import Attack, attack
+from dpaudit.auditors.attack import REFUTE, Attack, attack
 from dpaudit.auditors.engine import Engine
+from dpaudit.auditors.loss_runs import drawn_losses
 from dpaudit.auditors.recheck import recheck
 from dpaudit.auditors.replayed import Observed
 from dpaudit.auditors.scheduler import connected
@@ -32,6 +33,7 @@ from dpaudit.claims import (
 from dpaudit.subject import Subject
 
 BLOCKING = ("DPA002", "DPA005", "DPA006")
+REQUIREMENTS = ("certified", "not-refuted")
 
 
 def audit(
@@ -47,7 +49,10 @@ def audit(
     sequential: bool = False,
     workers: int | None = None,
     scheduler: str | None = None,
+    error: float = REFUTE,
+    picture: bool = False,
     progress: Callable[[str], None] = lambda _: None,
+    evidence: Callable[[Proof, Attack], None] = lambda _proof, _attack: None,
 ) -> Verdict:
     """Prove, attack, decide. ``samples`` is runs per side; without ``seed`` one is drawn and reported.
 
@@ -55,6 +60,9 @@ def audit(
     ``sequential``: an e-process in place of the game, which stops as soon as it refutes; Ctrl-C raises Interrupted, with the
     verdict so far. ``workers``: processes for the runs (default: one for each core); ``scheduler``: the address of a
     dask.distributed scheduler that has them run elsewhere. Neither changes any result.
+    ``error``: the probability of refuting an honest subject by statistics; several audits of one gate share 10^-6.
+    ``picture``: draw runs for a histogram of losses too, where no game was played.
+    ``evidence`` is handed the proof and the attack that the verdict rests on.
     Raises Contradiction when a proven upper bound lies below a lower bound.
     """
     if not isinstance(subject, Subject):
@@ -68,6 +76,8 @@ def audit(
     level = exact(confidence, "confidence")
     if not 0 < level < 1:
         raise InvalidValue("confidence", confidence, "between 0 and 1")
+    if not 0 < error <= REFUTE:
+        raise InvalidValue("error", error, "above 0 and at most 10^-6")
     runs = whole(samples, "samples", 100) if samples is not None else (100_000 if subject.vectorised else 10_000)
     seed = secrets.randbits(31) if seed is None else whole(seed, "seed", 0)
     engine = Engine(None if workers is None else whole(workers, "workers"), tell=progress)
@@ -77,14 +87,17 @@ def audit(
         proof = prove(subject, claim, seed) if subject.grey else Proof(None, None, [])
         found = attack(
             subject, claim, confidence=float(level), samples=runs, seed=seed, engine=replace(engine, remote=remote),
-            search=not _settled(proof, claim), sequential=sequential,
+            search=not _settled(proof, claim), sequential=sequential, error=error,
         )  # fmt: skip
     doubtful = proof.unproven or any(f.rule == "DPA003" for f in proof.findings)
     if doubtful and not found.interrupted and not any(f.rule == "DPA002" for f in (*proof.findings, *found.findings)):
         found.findings += search_sensitivity(subject, seed, found.observed)
+    if picture and found.losses is None and not found.interrupted and not any(f.rule == "DPA002" for f in found.findings):
+        found.losses = drawn_losses(subject, claim, found.witness, seed)
     verdict = replace(decide(subject, claim, proof, found, seed), seconds=time.perf_counter() - started)
     if found.interrupted:
         raise Interrupted(verdict)
+    evidence(proof, found)
     return verdict
 
 
@@ -139,6 +152,7 @@ def decide(subject: Subject, claim: Claim, proof: Proof, found: Attack, seed: in
         seed,
         found.detectable,
         reason,
+        losses=found.losses,
     )
 
 
@@ -226,14 +240,24 @@ def _above(claim: Claim, upper: Upper) -> str:
     return text
 
 
-def assert_private(subject: Subject, **as_audit: Any) -> Verdict:
-    """For tests: raises AssertionError unless the audit certifies the subject. Takes audit's options."""
-    verdict = audit(subject, **as_audit)
-    if verdict.verdict is not Outcome.CERTIFIED:
+def assert_private(subject: Subject, *, require: str = "certified", **as_audit: Any) -> Verdict:
+    """For tests: raises AssertionError unless the audit certifies the subject. Takes audit's options.
+
+    ``require="not-refuted"``: for black boxes, which nothing can certify.
+    """
+    if require not in REQUIREMENTS:
+        raise InvalidValue("require", require, " or ".join(REQUIREMENTS))
+    return assert_verdict(audit(subject, **as_audit), require)
+
+
+def assert_verdict(verdict: Verdict, require: str = "certified") -> Verdict:
+    """The verdict itself, or an AssertionError where it is not what is required."""
+    enough = (Outcome.CERTIFIED, Outcome.UNPROVEN) if require == "not-refuted" else (Outcome.CERTIFIED,)
+    if verdict.verdict not in enough:
         raise AssertionError(
             f"{verdict.subject} is {verdict.verdict} for {verdict.claim}: {verdict.reason} (seed {verdict.seed})"
         )
     return verdict
 
 
-__all__ = ["DpauditError", "assert_private", "audit", "decide"]
+__all__ = ["REQUIREMENTS", "DpauditError", "assert_private", "assert_verdict", "audit", "decide"]

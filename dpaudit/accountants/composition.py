@@ -23,7 +23,7 @@ from dpaudit.accountants.parts import AnyPart, Known, Part
 from dpaudit.accountants.summed import summed
 from dpaudit.charges import gaussian_epsilon, use_amplifier
 from dpaudit.claims import Bound, Finding, InvalidValue, Line, Number, exact_delta, show
-from dpaudit.ledger import Charge, Cohort, Ledger, PureSums, Release, is_ledger, load_releases, open_ledger
+from dpaudit.ledger import Budget, Charge, Cohort, Ledger, PureSums, Release, is_ledger, load_releases, open_ledger
 from dpaudit.noise import GRID, Laplace, Noise, noise_from
 
 DEFAULT_DELTA = Fraction(1, 10**6)
@@ -125,15 +125,18 @@ def account(ledger: Ledger | str | Path | Iterable[Release], *, delta: Number | 
             return account(opened, delta=delta, fixed=fixed)
     releases = list(ledger.releases() if isinstance(ledger, Ledger) else ledger)
     budget = ledger.budget if isinstance(ledger, Ledger) else None
-    if delta is not None:
-        target = exact_delta(delta)
-    elif budget is not None:
-        target = budget.delta
-    else:
-        pure = all(release.mechanism != "gaussian" and release.kind != "shuffled" for release in releases)
-        target = Fraction(0) if pure else DEFAULT_DELTA
     unused = ledger.unused_charges() if isinstance(ledger, Ledger) else []
-    return account_releases(releases, target, unused, fixed=fixed)
+    return account_releases(releases, target_delta(releases, budget, delta), unused, fixed=fixed)
+
+
+def target_delta(releases: Sequence[Release], budget: Budget | None, delta: Number | None) -> Fraction:
+    """The δ at which a ledger is accounted for: the one asked for, else the budget's, else one that its noise needs."""
+    if delta is not None:
+        return exact_delta(delta)
+    if budget is not None:
+        return budget.delta
+    pure = all(release.mechanism != "gaussian" and release.kind != "shuffled" for release in releases)
+    return Fraction(0) if pure else DEFAULT_DELTA
 
 
 def account_releases(
@@ -145,7 +148,7 @@ def account_releases(
     findings = _understated(releases)
     findings += [Finding("DPA005", f"{line.batch}: {line.preconditions}", line.batch) for line in lines if not line.in_domain]
     observers = ("server", "actions", *(["shuffled"] if any(r.kind == "shuffled" for r in releases) else []))
-    seen = {observer: groups(_touched(reads, unused, observer, delta)) for observer in observers}
+    seen = {observer: groups(touched(reads, unused, observer, delta)) for observer in observers}
     bounds = {observer: least(parts, delta, fixed=fixed) for observer, parts in seen.items()}
     views = {observer: (bound.epsilon, bound.delta) for observer, bound in bounds.items()}
     epsilon, spent = views["server"]
@@ -217,7 +220,7 @@ def _known(release: Release) -> str:
     return f"{show(release.derived)} proven" if release.derived is not None else f"{show(release.sensitivity)} declared"
 
 
-def _touched(reads: Sequence[Read], unused: Sequence[Charge], observer: str, delta: Fraction) -> Iterator[tuple[AnyPart, Cohort]]:
+def touched(reads: Sequence[Read], unused: Sequence[Charge], observer: str, delta: Fraction) -> Iterator[tuple[AnyPart, Cohort]]:
     """What an observer sees of each release, and whose data it is about."""
     share = delta / _most([read for read in reads if read.summed]) if observer == "actions" else Fraction(0)
     for read in reads:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -24,7 +25,7 @@ from dpaudit.auditors.replayed import Observed, Replayed, check_repeatable, far_
 from dpaudit.auditors.runs import Trials, child
 from dpaudit.auditors.witness import Witness
 from dpaudit.channel import PathChanged
-from dpaudit.claims import Claim, Finding, Lower, float_down, float_up
+from dpaudit.claims import Claim, Finding, Losses, Lower, float_down, float_up
 from dpaudit.subject import Subject
 
 REFUTE = 1e-6  # a statistical refutation holds at confidence 1 − 10^-6
@@ -46,6 +47,7 @@ class Attack:
     observed: Observed = field(default_factory=Observed)
     reason: str = ""
     interrupted: bool = False  # by Ctrl-C: what is here holds, but there might have been more
+    losses: Losses | None = None  # of the game that was played, for a picture
 
 
 def attack(
@@ -101,7 +103,7 @@ def attack(
         if game.refuted or game.lower.epsilon > result.lower.epsilon:
             game.findings, game.observed = result.findings, result.observed
             return game
-        result.detectable = game.detectable
+        result.detectable, result.losses = game.detectable, game.losses
     return result
 
 
@@ -179,7 +181,8 @@ def _game_attack(
     refuted = level > epsilon
     kind = "likelihood ratio" if by_likelihood else "learned score"
     lower = Lower(_down(first.epsilon), confidence, f"guessing game, {kind}, {first.rule.form}", samples)
-    result = Attack(lower, refuted, detectable=_down(detectable(first.guesses, epsilon, delta, error / STAGES), 4))
+    least = _down(detectable(first.guesses, epsilon, delta, error / STAGES), 4)
+    result = Attack(lower, refuted, detectable=least, losses=outcome.losses)
     if refuted:
         lower_level = Lower(_down(level), 1 - error, lower.method, size)
         result.level = lower_level.epsilon
@@ -242,7 +245,7 @@ def _place(pairs: Sequence[tuple[Any, Any]], pair: tuple[Any, Any]) -> int:
 
 
 def _power(error: float) -> str:
-    return "10^-6" if error == REFUTE else f"{error:.3g}"
+    return "10^-6" if math.isclose(error, REFUTE) else f"{error:.3g}"
 
 
 def _down(value: float, places: int = 6) -> float:

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from scipy.special import betaincinv, expit
 
+from dpaudit.claims import Losses
+
 LEVEL = 0.05  # at which rules are compared on training data
 _QUANTILES = np.unique([*np.geomspace(1e-5, 0.01, 25), *np.linspace(0.01, 0.99, 99), *(1 - np.geomspace(1e-5, 0.01, 25))])
 
@@ -170,6 +172,7 @@ class Outcome:
     guesses: Guesses
     rule: Rule
     delta: float
+    losses: Losses | None = None
 
     def at(self, alpha: float) -> float:
         return bound(self.guesses, alpha, self.delta, self.rule.form)

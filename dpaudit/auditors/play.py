@@ -10,6 +10,7 @@ import numpy as np
 
 from dpaudit.auditors.engine import Engine, split
 from dpaudit.auditors.game import Guesses, Outcome, Rule, bound
+from dpaudit.auditors.loss_counts import BINS, Frame
 from dpaudit.auditors.runs import Trials, child
 from dpaudit.auditors.training import Reader, Training
 from dpaudit.claims import Claim
@@ -22,19 +23,21 @@ ROUND = 400_000  # runs of a round over all pairs that are left; a tenth where e
 
 @dataclass(frozen=True)
 class Guessing:
-    """The test part of a game: every chunk ends in two counts."""
+    """The test part of a game: every chunk ends in two counts, and for a picture in those of its losses."""
 
     trials: Trials
     reader: Reader
     rule: Rule
+    frame: Frame
 
     def repeatable(self) -> bool:
         return self.trials.repeatable()
 
 
-def _guess(game: Guessing, number: int, size: int) -> tuple[int, int]:
-    _, (ones, zeros) = game.trials.sides(number, size)
-    return game.rule.count(game.reader(ones), game.reader(zeros))
+def _guess(game: Guessing, number: int, size: int) -> tuple[tuple[int, int], np.ndarray]:
+    _, sides = game.trials.sides(number, size)
+    ones, zeros = (game.reader(side) for side in sides)
+    return game.rule.count(ones, zeros), np.stack([game.frame.count(ones), game.frame.count(zeros)])
 
 
 def play_game(trials: Trials, samples: int, delta: float, alpha: float, engine: Engine) -> Outcome:
@@ -47,14 +50,17 @@ def play_game(trials: Trials, samples: int, delta: float, alpha: float, engine: 
         if best.seen or training.full:
             break
     reader, rule = training.decide(best, grow)
-    game = Guessing(replace(trials, seed=child(trials.seed, 1)), reader, rule)
-    guesses = Guesses(0, 0, 0, rule.sides)
+    frame = Frame.around(training.scores(reader), best.intercept, best.slope)
+    game = Guessing(replace(trials, seed=child(trials.seed, 1)), reader, rule, frame)
+    guesses, losses = Guesses(0, 0, 0, rule.sides), np.zeros((2, BINS), dtype=np.int64)
     sizes = split(runs - training.runs, trials.largest)
-    for size, (right, wrong) in zip(sizes, engine.map(_guess, game, sizes), strict=True):
+    for size, ((right, wrong), counts) in zip(sizes, engine.map(_guess, game, sizes), strict=True):
+        losses += counts
         guesses = Guesses(guesses.right + right, guesses.wrong + wrong, guesses.n + size, rule.sides)
         so_far = bound(guesses, alpha, delta, rule.form)
         engine.tell(f"{training.runs + guesses.n:,} of {runs:,} runs, ε ≥ {so_far:.4f} so far")
-    return Outcome(bound(guesses, alpha, delta, rule.form), guesses, rule, delta)
+    drawn = frame.losses(losses[0], losses[1], "likelihood ratio" if trials.by_likelihood else "learned score")
+    return Outcome(bound(guesses, alpha, delta, rule.form), guesses, rule, delta, drawn)
 
 
 def _training_sizes(runs: int, delta: float, by_likelihood: bool) -> list[int]:

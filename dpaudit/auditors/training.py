@@ -63,6 +63,10 @@ class Training:
     def full(self) -> bool:
         return sum(values.size for _, values in self.parts) > CELLS
 
+    def scores(self, reader: Reader) -> np.ndarray:
+        """Of the first training runs."""
+        return reader(self.parts[0][1])
+
     def judge(self, grow: float) -> Candidate:
         """The most promising kind of score for a game ``grow`` times as large: each half judges what the other learned."""
         coins, values = gather(self.parts)

@@ -9,16 +9,15 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from dpaudit.claims import InvalidValue, exact_delta, exact_epsilon, whole
+from dpaudit.claims import DpauditError, InvalidValue, exact_delta, exact_epsilon, whole
+from dpaudit.exit_codes import HOLDS, NOTHING, UNPROVEN, UNUSABLE, VIOLATED, worst
 
-HOLDS, VIOLATED, UNUSABLE, UNPROVEN, NOTHING = 0, 1, 2, 3, 5
-WORST_FIRST = (UNUSABLE, VIOLATED, UNPROVEN, NOTHING, HOLDS)
 Answer = tuple[int, str]
 
-
-def worst(codes: Sequence[int]) -> int:
-    """Several results: the worst, in the order 2, 1, 3, 5, 0."""
-    return next(code for code in WORST_FIRST if code in codes)
+__all__ = [
+    "HOLDS", "NOTHING", "UNPROVEN", "UNUSABLE", "VIOLATED", "Answer", "algorithm_parameters", "as_json", "fail", "given_epsilon",
+    "progress", "refuse_algorithm_options", "worst", "write_file",
+]  # fmt: skip
 
 
 def fail(message: str, code: int) -> int:
@@ -62,6 +61,13 @@ def _actions(options: argparse.Namespace) -> tuple[int, int] | None:
         return None
     dim = 2 if options.dim is None else whole(options.dim, "dim")
     return (10 if options.actions is None else whole(options.actions, "actions")), dim
+
+
+def refuse_algorithm_options(options: argparse.Namespace, more: Sequence[str] = ()) -> None:
+    """For a target that takes none of them."""
+    given = [name for name in ("horizon", "actions", "dim", "calibration", *more) if getattr(options, name) is not None]
+    if given:
+        raise DpauditError(f"--{given[0]} is for registered algorithms; {options.target} is none")
 
 
 class progress:

@@ -6,7 +6,7 @@ import argparse
 from fractions import Fraction
 from typing import Any
 
-from dpaudit.claims import Finding, exact_delta, show, whole
+from dpaudit.claims import Bound, Finding, exact_delta, show, whole
 from dpaudit.commands import HOLDS, UNPROVEN, VIOLATED, Answer, as_json, given_epsilon
 
 
@@ -19,33 +19,38 @@ def account_command(options: argparse.Namespace) -> Answer:
     readings = odometer(options.ledger, delta=delta) if options.odometer else []
     limit = (epsilon, exact_delta(delta or 0)) if epsilon is not None else _own_budget(options.ledger)
     over = limit is not None and (bound.epsilon > limit[0] or bound.delta > limit[1])
-    findings = [finding.to_dict() for finding in bound.findings]
+    findings = list(bound.findings)
     if over and limit is not None:
-        findings.insert(
-            0,
-            {
-                "rule": "DPA001",
-                "message": f"ε = {show(bound.epsilon)} exceeds the budget {show(limit[0])}",
-                "where": options.ledger,
-            },
-        )
+        findings.insert(0, Finding("DPA001", _excess(bound, limit), options.ledger))
     if options.format == "json":
         document = {
             "schema": "dpaudit.account/1", "epsilon": show(bound.epsilon), "delta": show(bound.delta), "method": bound.method,
             "observers": {name: {"epsilon": show(e), "delta": show(d)} for name, (e, d) in bound.per_observer.items()},
-            "worst_client": dict(bound.worst_client), "releases": [line.to_dict() for line in bound.lines], "findings": findings,
+            "worst_client": dict(bound.worst_client), "releases": [line.to_dict() for line in bound.lines],
+            "findings": [finding.to_dict() for finding in findings],
             "notes": list(bound.notes), **({"odometer": [r.to_dict() for r in readings]} if options.odometer else {}),
         }  # fmt: skip
         return (VIOLATED if over else HOLDS), as_json(document)
     budget = None if limit is None else f"ε={show(limit[0])}, δ={show(limit[1])}"
     if options.format in ("html", "markdown"):
-        from dpaudit.report.account_html import account_html, account_markdown
+        from dpaudit.accountants.spending import spending
+        from dpaudit.report.account_html import Account, account_html
+        from dpaudit.report.account_markdown import account_markdown
 
+        spent = spending(options.ledger, bound, delta=delta, fixed=options.fixed)
         form = account_html if options.format == "html" else account_markdown
-        return (VIOLATED if over else HOLDS), form(bound, options.ledger, budget, over)
+        return (VIOLATED if over else HOLDS), form(Account(options.ledger, bound, spent, limit, over, findings))
     text = account_text(bound, options.ledger, budget)
     text += odometer_text([(r.releases, r.name, r.epsilon, r.delta) for r in readings])
     return (VIOLATED if over else HOLDS), text + ("\n  DPA001   over budget" if over else "")
+
+
+def _excess(bound: Bound, limit: tuple[Fraction, Fraction]) -> str:
+    from dpaudit.report.text import number
+
+    if bound.epsilon > limit[0]:
+        return f"ε = {number(bound.epsilon)} exceeds the budget {number(limit[0])}"
+    return f"δ = {show(bound.delta)} exceeds the budget's {show(limit[1])}"
 
 
 def _own_budget(path: str) -> tuple[Fraction, Fraction] | None:

@@ -18,6 +18,7 @@ from dpaudit.commands import (
     as_json,
     fail,
     progress,
+    refuse_algorithm_options,
     worst,
     write_file,
 )
@@ -32,7 +33,7 @@ def audit_command(options: argparse.Namespace) -> Answer:
         if options.target in registered():
             subjects = [make_algorithm(options.target, algorithm_parameters(options))]
         else:
-            _refuse_algorithm_options(options)
+            refuse_algorithm_options(options)
             subjects = subjects_of(options.target)
     except NothingToCheck as nothing:
         print(f"dpaudit: {nothing}", file=sys.stderr)
@@ -48,6 +49,7 @@ def audit_command(options: argparse.Namespace) -> Answer:
                     subject, epsilon=options.epsilon, delta=options.delta, observer=options.observer,
                     confidence=options.confidence, samples=options.samples, seed=options.seed, witness=replayed,
                     sequential=options.sequential, workers=options.workers, scheduler=options.scheduler, progress=tell,
+                    picture=options.format in ("html", "markdown"),
                 )  # fmt: skip
             except Interrupted as stopped:
                 verdicts.append(stopped.verdict)
@@ -72,7 +74,8 @@ def audit_command(options: argparse.Namespace) -> Answer:
             return worst(codes), ""
         return worst(codes), as_json(documents[0] if len(subjects) == 1 and documents else documents)
     if options.format in ("html", "markdown") and verdicts:
-        from dpaudit.report.audit_html import audit_html, audit_markdown
+        from dpaudit.report.audit_html import audit_html
+        from dpaudit.report.audit_markdown import audit_markdown
 
         return worst(codes), (audit_html if options.format == "html" else audit_markdown)(verdicts)
     return worst(codes), "\n\n".join(audit_text(verdict) for verdict in verdicts)
@@ -97,9 +100,3 @@ def _write_witness(verdict: Verdict, path: str) -> None:
         print(f"dpaudit: {verdict.subject} is not refuted, so {path} was not written", file=sys.stderr)
         return
     write_file(as_json(dict(verdict.witness)), path)
-
-
-def _refuse_algorithm_options(options: argparse.Namespace) -> None:
-    given = [name for name in ("horizon", "actions", "dim", "calibration") if getattr(options, name) is not None]
-    if given:
-        raise DpauditError(f"--{given[0]} is for registered algorithms; {options.target} is none")

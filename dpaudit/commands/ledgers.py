@@ -5,12 +5,9 @@ from __future__ import annotations
 import argparse
 import os
 from pathlib import Path
-from typing import Any
 
 from dpaudit.claims import DpauditError
 from dpaudit.commands import HOLDS, UNPROVEN, Answer, as_json
-
-LARGEST_KEY = 10_000
 
 
 def keygen_command(options: argparse.Namespace) -> Answer:
@@ -34,19 +31,27 @@ def keygen_command(options: argparse.Namespace) -> Answer:
 def checkpoint_command(options: argparse.Namespace) -> Answer:
     """Sign how long a ledger is now; kept elsewhere, it shows every later truncation."""
     from dpaudit.ledger import checkpoint, open_ledger
+    from dpaudit.ledger.keys import read_private_key
 
     with open_ledger(options.ledger, readonly=True) as ledger:
-        return HOLDS, as_json(checkpoint(ledger, _private_key(options.key)))
+        return HOLDS, as_json(checkpoint(ledger, read_private_key(options.key)))
 
 
 def verify_command(options: argparse.Namespace) -> Answer:
-    """Replay a ledger or its export, and hold it to a checkpoint."""
+    """Replay a ledger or its export, and hold it to a checkpoint; or check a certificate."""
+    from dpaudit.commands.certifying import is_certificate, verify_certificate
     from dpaudit.ledger import load_file, verify
+    from dpaudit.ledger.keys import read_public_key
 
+    if is_certificate(options.target):
+        return verify_certificate(options)
+    given = [name for name in ("ledger", "source", "registry") if getattr(options, name) is not None]
+    if given:
+        raise DpauditError(f"--{given[0]} is for certificates; {options.target} is none")
     mark = None if options.checkpoint is None else load_file(options.checkpoint)
     if mark is not None and not isinstance(mark, dict):
         raise DpauditError(f"{options.checkpoint} is not a checkpoint")
-    found = verify(options.target, mark, None if options.key is None else _public_key(options.key))
+    found = verify(options.target, mark, None if options.key is None else read_public_key(options.key))
     code = HOLDS if found.checkpoint_size is None or found.trusted else UNPROVEN
     if options.key is not None and mark is None:
         raise DpauditError("--key is the key that signed a checkpoint; give --checkpoint FILE as well")
@@ -89,33 +94,3 @@ def export_command(options: argparse.Namespace) -> Answer:
             {"schema": "dpaudit.export/1", "file": str(place), "size": head.size, "root": head.root, "kind": kind}
         )
     return HOLDS, f"{place}: {head.size} entries of a {kind} ledger, root {head.root[:16]}…"
-
-
-def _private_key(path: str) -> Any:
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-    from cryptography.hazmat.primitives.serialization import load_pem_private_key
-
-    return _loaded(path, lambda data: load_pem_private_key(data, None), Ed25519PrivateKey)
-
-
-def _public_key(path: str) -> Any:
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-    from cryptography.hazmat.primitives.serialization import load_pem_public_key
-
-    return _loaded(path, load_pem_public_key, Ed25519PublicKey)
-
-
-def _loaded(path: str, load: Any, kind: type) -> Any:
-    place = Path(path)
-    if place.exists() and (not place.is_file() or place.stat().st_size > LARGEST_KEY):
-        raise DpauditError(f"{path} holds no Ed25519 key: it is not a file of at most {LARGEST_KEY} bytes")
-    data = place.read_bytes()
-    try:
-        key = load(data)
-    except (ValueError, TypeError, DpauditError):
-        key = None
-    except Exception as error:  # cryptography raises its own types for other kinds of keys
-        raise DpauditError(f"{path} holds no Ed25519 key that dpaudit can read ({type(error).__name__})") from error
-    if not isinstance(key, kind):
-        raise DpauditError(f"{path} holds no Ed25519 key of the right kind; make one with dpaudit keygen")
-    return key

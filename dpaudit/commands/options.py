@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 
+from dpaudit.claims import OBSERVERS
+
 MECHANISMS = ("laplace", "gaussian", "randomized-response")
 
 
@@ -58,6 +60,34 @@ def add_calibrate_options(command: ArgumentParser) -> None:
     )
 
 
+CHECK = """in pyproject.toml; target, epsilon and delta are needed, the rest has defaults:
+
+  [tool.dpaudit.budgets.recommender]
+  subject = "service/policy.py:rank"   # or ledger = "runs/today.ledger", or a registered algorithm with its horizon
+  epsilon = "1/2"
+  delta = "1e-6"
+  require = "certified"                # or "not-refuted", for black boxes
+  door = true                          # the deployment keeps this budget at its door
+  observer, neighbours, unit, horizon, samples, timeout (seconds), calibration, actions, dim
+
+  [[tool.dpaudit.waive]]               # one finding, by the fingerprint that stands beside it
+  rule, fingerprint, reason, owner, expires = 2027-01-31
+
+  [tool.dpaudit]
+  baseline, trusted_keys, seed, timeout
+
+without --format: text; under GitHub Actions github, with the job's summary. --also sarif=dpaudit.sarif for code scanning
+exit code: 0 all hold, 1 violated, 2 not checked, 3 unproven, 5 nothing to check; the worst in the order 2, 1, 3, 5, 0"""
+
+
+def add_check_options(command: ArgumentParser) -> None:
+    command.set_defaults(format=None)
+    command.add_argument("--write-baseline", action="store_true", help="write what every budget costs now to the baseline's file")
+    command.add_argument("--also", metavar="FORMAT=FILE", action="append", default=[], help="write this too; may be repeated")
+    command.formatter_class = RawDescriptionHelpFormatter
+    command.epilog = CHECK
+
+
 def add_compare_options(command: ArgumentParser) -> None:
     command.add_argument("ledgers", metavar="LEDGER|releases.jsonl", nargs="*", help="two or more")
     command.add_argument("--fixed", action="store_true", help="all noise was fixed in advance, as in dpaudit account")
@@ -69,6 +99,40 @@ def add_compare_options(command: ArgumentParser) -> None:
         command,
         "dpaudit compare yesterday.ledger today.ledger",
         "dpaudit compare --calibrations central local --epsilon 1 --horizon 10000",
+    )
+
+
+def add_certify_options(command: ArgumentParser) -> None:
+    command.add_argument("target", metavar="LEDGER|TARGET", help="a deployment's ledger, file.py:name, or a registered algorithm")
+    command.add_argument("-o", dest="certificate", metavar="FILE", required=True, help="the certificate; never overwritten")
+    command.add_argument("--key", required=True, help="private key from dpaudit keygen")
+    command.add_argument("--subject", metavar="TARGET", help="the code that wrote the LEDGER: audited too, and held beside it")
+    add_algorithm_options(command)
+    command.add_argument("--observer", choices=OBSERVERS, help="who looks (default: the claim's)")
+    command.add_argument("--samples", help="runs per side of the game, as in dpaudit audit")
+    command.add_argument("--seed", help="of the audit; drawn and written down otherwise")
+    command.add_argument("--evidence", metavar="FILE", help="stored evidence of dpaudit claims; decided anew otherwise")
+    _examples(
+        command,
+        "dpaudit certify service/policy.py:rank -o cert.json --key auditor",
+        "dpaudit certify today.ledger -o cert.json --key auditor",
+        "dpaudit certify today.ledger --subject central --epsilon 1 --horizon 10000 -o cert.json --key auditor",
+    )
+
+
+def add_verify_options(command: ArgumentParser) -> None:
+    command.add_argument("target", metavar="CERTIFICATE|LEDGER")
+    command.add_argument(
+        "--key", metavar="PUB", help="trusted public key (default for certificates: [tool.dpaudit] trusted_keys)"
+    )
+    command.add_argument("--checkpoint", metavar="FILE", help="of a ledger, which must continue it")
+    command.add_argument("--ledger", metavar="FILE", help="hold this ledger beside the certificate")
+    command.add_argument("--source", metavar="PATH", help="hold this file or folder of code beside the certificate")
+    command.add_argument("--registry", metavar="FILE", help="write a draft in the fields of the OpenDP deployments registry")
+    _examples(
+        command,
+        "dpaudit verify cert.json --key auditor.pub --ledger today.ledger --source service/policy.py",
+        "dpaudit verify today.ledger --checkpoint checkpoint.json --key auditor.pub",
     )
 
 

@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import inspect
-import sys
-from pathlib import Path
-from typing import Any
 
 from dpaudit.claims import DpauditError, show, whole
 from dpaudit.commands import HOLDS, Answer, algorithm_parameters, as_json, progress
@@ -21,14 +17,14 @@ def run_command(options: argparse.Namespace) -> Answer:
     from dpaudit.channel import simulate
     from dpaudit.ledger import MemoryLedger, open_ledger
     from dpaudit.report.text import run_text
-    from dpaudit.targets import make_algorithm
+    from dpaudit.targets import code_of, make_algorithm
 
     subject = make_algorithm(options.name, algorithm_parameters(options))
     seed = None if options.seed is None else whole(options.seed, "seed", 0)
     if subject.evaluate is None:
         raise DpauditError(f"{options.name} brings no environment to run in")
     kind = "deployment" if seed is None else "simulated"
-    ledger = MemoryLedger(kind) if options.ledger is None else open_ledger(options.ledger, kind=kind, code=_code(subject))
+    ledger = MemoryLedger(kind) if options.ledger is None else open_ledger(options.ledger, kind=kind, code=code_of(subject))
     if options.ledger is not None and next(iter(ledger.releases()), None) is not None:
         ledger.close()
         raise DpauditError(f"{options.ledger} holds a run already; a new run needs a new ledger")
@@ -56,15 +52,6 @@ def run_command(options: argparse.Namespace) -> Answer:
         "findings": findings, "choices": dict(subject.notes),
     }  # fmt: skip
     return HOLDS, as_json(document) if options.format == "json" else run_text(document, subject.notes)
-
-
-def _code(subject: Any) -> Path | None:
-    """The package of an algorithm, or the file of one that stands alone; its digest is kept in the ledger."""
-    module = inspect.getmodule(subject.function)
-    if module is None or getattr(module, "__file__", None) is None:
-        return None
-    package = sys.modules[module.__name__.partition(".")[0]]
-    return Path(package.__path__[0]) if hasattr(package, "__path__") else Path(str(module.__file__))
 
 
 def demo_command(options: argparse.Namespace) -> Answer:

@@ -2,42 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dpaudit.claims import Verdict
+from dpaudit.claims import Verdict, float_up
 from dpaudit.report.charts import interval
-from dpaudit.report.markdown import table
+from dpaudit.report.findings import findings_html
+from dpaudit.report.histogram import histogram
 from dpaudit.report.page import Html, badge, element, facts, page, rows
 from dpaudit.report.text import floored, number
-from dpaudit.rules import RULES
+
+_LONG = 300  # letters of one fact of a witness; --witness FILE writes all of it
 
 
 def audit_html(verdicts: Sequence[Verdict]) -> str:
     title = f"Audit: {', '.join(verdict.subject for verdict in verdicts)}"
-    body = [element("h1", "Audit")]
-    if len(verdicts) > 1:
-        body.append(rows(["subject", "claim", "verdict"], [[v.subject, str(v.claim), badge(str(v.verdict))] for v in verdicts]))
-    return page(title, [*body, *(_section(verdict) for verdict in verdicts)])
+    if len(verdicts) == 1:
+        return page(title, [_section(verdicts[0], "h1")])
+    listed = [[v.subject, str(v.claim), badge(str(v.verdict)), v.reason] for v in verdicts]
+    overview = [element("h1", "Audit"), rows(["subject", "claim", "verdict", "why"], listed)]
+    return page(title, [*overview, *(_section(verdict, "h2") for verdict in verdicts)])
 
 
-def _section(verdict: Verdict) -> Html:
-    upper = None if verdict.upper is None else float(verdict.upper.epsilon)
+def _section(verdict: Verdict, heading: str) -> Html:
+    upper = None if verdict.upper is None else float_up(verdict.upper.epsilon)
+    claim, below = float(verdict.claim.epsilon), "h2" if heading == "h1" else "h3"
+    drawn = [interval(verdict.lower.epsilon, upper, claim)]
+    if verdict.losses is not None:
+        drawn.append(histogram(verdict.losses, claim))
     parts: list[Any] = [
-        element("h2", verdict.subject, " ", badge(str(verdict.verdict))),
+        element(heading, verdict.subject, " ", badge(str(verdict.verdict))),
         element("p", element("strong", verdict.reason)),
-        interval(verdict.lower.epsilon, upper, float(verdict.claim.epsilon)),
-        facts(_facts(verdict)),
+        element("div", *drawn, class_="charts"),
+        facts(audit_facts(verdict)),
+        *findings_html(verdict.findings, below),
     ]
-    if verdict.findings:
-        lines = [[f.rule, f.message, f.where, RULES[f.rule].remedy] for f in verdict.findings]
-        parts.append(rows(["rule", "finding", "where", "what to do"], lines))
     if verdict.witness is not None:
-        parts += [element("p", "witness", class_="soft"), facts({key: str(value) for key, value in verdict.witness.items()})]
+        parts += [element(below, "Witness"), facts(witness_facts(verdict.witness))]
     return element("section", *parts)
 
 
-def _facts(verdict: Verdict) -> dict[str, str]:
+def audit_facts(verdict: Verdict) -> dict[str, str]:
+    """What the verdict rests on."""
     lower, upper = verdict.lower, verdict.upper
     sure = "exact" if lower.confidence == 1 else f"confidence {lower.confidence:.10g}"
     proven = "none" if upper is None else (
@@ -46,19 +52,26 @@ def _facts(verdict: Verdict) -> dict[str, str]:
     found = {
         "claim": f"{verdict.claim}, observer {verdict.claim.observer}, neighbours {verdict.neighbours}",
         "proven": proven,
-        "attacked": f"ε ≥ {floored(lower.epsilon)}: {lower.method}, {sure}, {lower.samples} runs",
+        "attacked": f"ε ≥ {floored(lower.epsilon)}: {lower.method}, {sure}, {lower.samples:,} runs",
     }
     if verdict.detectable is not None:
         found["power"] = f"a true ε above {verdict.detectable:.4g} would have been found"
     return {**found, "seed": str(verdict.seed), "took": f"{verdict.seconds:.2f} s"}
 
 
-def audit_markdown(verdicts: Sequence[Verdict]) -> str:
-    """The same for a pull request."""
-    parts = ["## Audit"]
-    for verdict in verdicts:
-        parts += ["", f"### {verdict.subject}: {verdict.verdict}", "", verdict.reason, ""]
-        parts.append(table(["", ""], [[f"**{name}**", value] for name, value in _facts(verdict).items()]))
-        if verdict.findings:
-            parts += ["", table(["rule", "finding", "where"], [[f.rule, f.message, f.where] for f in verdict.findings])]
-    return "\n".join(parts)
+def witness_facts(witness: Mapping[str, Any]) -> dict[str, str]:
+    """The pair of data that the audit made, and what tells them apart; what only a replay needs is left out."""
+    told = {"D": witness["data"], "D'": witness["neighbour"]}
+    told |= {key: witness[key] for key in ("event", "probability", "neighbour_probability", "loss", "batch") if key in witness}
+    for place, moved in enumerate(witness.get("moved", ())):
+        asked = f"D asks {moved['query']:.6g}, D' asks {moved['neighbour']:.6g}, released was {moved['output']:.6g}"
+        told[f"release {place + 1}"] = f"{moved['release']}: {asked}"
+    if "right" in witness:
+        told["guesses"] = f"{witness['right']:,} right, {witness['wrong']:,} wrong in {witness['runs']:,} runs"
+    if "log10_evidence" in witness:
+        told["evidence"] = f"10^{witness['log10_evidence']:g} to 1 after {witness['draws']:,} draws"
+    return {key: _shortened(str(value)) for key, value in told.items()}
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LONG else f"{text[:_LONG]}…"

@@ -1,59 +1,100 @@
-"""Two small charts as inline SVG that follow the page's colours."""
+"""Charts as inline SVG that follow the page's colours and stay legible on a phone; and the ε interval, drawn and in text."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from html import escape
 
 from dpaudit.report.page import Html, element
 
-_MOST_BARS = 60
+WIDTH, LEFT, RIGHT = 400, 16, 384  # of every drawing: text of 13 units is 11 pixels high on a phone
+_CELLS = 50  # of an interval in text
 
 
-def interval(lower: float, upper: float | None, claim: float) -> Html:
+def at_most(value: float) -> str:
+    """Four digits, rounded up: for upper bounds."""
+    return _digits(value, ROUND_CEILING)
+
+
+def at_least(value: float) -> str:
+    """Four digits, rounded down: for lower bounds."""
+    return _digits(value, ROUND_FLOOR)
+
+
+def _digits(value: float, rounding: str) -> str:
+    return f"{float(Context(prec=4, rounding=rounding).create_decimal(Decimal(repr(value)))):.4g}"
+
+
+def interval(lower: float | None, upper: float | None, claim: float, named: str = "claim") -> Html:
     """[attacked, proven] on the axis of ε, with the claim as a mark; an open end where nothing is proven."""
-    end = max(1.25 * max(lower, upper or 0.0, claim), 1e-12)
-    left, right = _x(lower, end), 620.0 if upper is None else _x(upper, end)
-    tone = "var(--bad)" if lower > claim else "var(--good)" if upper is not None and upper <= claim else "var(--open)"
+    low, end = lower or 0.0, _end(lower, upper, claim)
+    left, right, claimed = _x(low, end), RIGHT if upper is None else _x(upper, end), _x(claim, end)
+    tone = "var(--bad)" if low > claim else "var(--good)" if upper is not None and upper <= claim else "var(--open)"
+    if lower is None and upper is not None and upper > claim:
+        tone = "var(--bad)"
     dash = ' stroke-dasharray="6 5"' if upper is None else ""
-    told = f"attacked {lower:.4g}, proven {'nothing' if upper is None else f'{upper:.4g}'}, claimed {claim:.4g}"
-    right_label = "not proven" if upper is None else f"≤ {upper:.4g}"
-    claimed = _x(claim, end)
+    zero = label(LEFT, 92, "0", "start") if left > 80 or lower is None else ""
     inside = (
-        f'<line x1="20" y1="60" x2="620" y2="60" stroke="var(--line)"/>'
-        f'<line x1="{left - 4:.1f}" y1="60" x2="{max(right, left) + 4:.1f}" y2="60" stroke="{tone}" stroke-width="8"{dash}/>'
-        f'<line x1="{claimed:.1f}" y1="34" x2="{claimed:.1f}" y2="76" stroke="var(--ink)" stroke-width="2"/>'
-        f'<text x="{claimed:.1f}" y="26" text-anchor="middle">claim {claim:.4g}</text>'
-        f'<text x="{left:.1f}" y="96" text-anchor="{_anchor(left)}">≥ {lower:.4g}</text>'
-        + (f'<text x="{right:.1f}" y="116" text-anchor="{_anchor(right)}">{right_label}</text>')
+        line(LEFT, 58, RIGHT, 58, "var(--line)")
+        + f'<line x1="{left - 3:.1f}" y1="58" x2="{max(right, left) + 3:.1f}" y2="58" stroke="{tone}" stroke-width="8"{dash}/>'
+        + line(claimed, 32, claimed, 74, "var(--ink)", 2)
+        + label(claimed, 24, f"{named} {claim:.4g}")
+        + zero
+        + ("" if lower is None else label(left, 92, f"≥ {at_least(low)}"))
+        + label(right, 112, "not proven" if upper is None else f"≤ {at_most(upper)}")
     )
-    return _figure(inside, 126, told, "ε: attacked from below, proven from above, against the claim")
+    caption = "ε: attacked from below, proven from above" if lower is not None else "ε: proven from above"
+    return figure(inside, 120, told(lower, upper, claim, named), f"{caption}, against the {named}")
 
 
-def bars(values: Sequence[tuple[str, float]]) -> Html:
-    """What each release costs, in the order of release; the first sixty."""
-    shown = values[:_MOST_BARS]
-    most = max((value for _, value in shown), default=0.0) or 1.0
-    width = 600 / max(len(shown), 1)
-    inside = "".join(_bar(20 + k * width, width, value / most, f"{name}: ε {value:.4g}") for k, (name, value) in enumerate(shown))
-    inside += f'<line x1="20" y1="110" x2="620" y2="110" stroke="var(--line)"/><text x="20" y="14">ε {most:.4g}</text>'
-    more = f" (the first {len(shown)} of {len(values)})" if len(values) > len(shown) else ""
-    return _figure(inside, 120, f"cost of {len(values)} releases", f"ε of each release, in order{more}")
+def told(lower: float | None, upper: float | None, claim: float, named: str = "claim") -> str:
+    """The interval in words."""
+    attacked = [] if lower is None else [f"attacked ≥ {at_least(lower)}"]
+    proven = "proven nothing" if upper is None else f"proven ≤ {at_most(upper)}"
+    return ", ".join([*attacked, proven, f"{named} {claim:.4g}"])
 
 
-def _bar(x: float, width: float, share: float, told: str) -> str:
-    box = f'x="{x:.1f}" y="{110 - 90 * share:.1f}" width="{max(width - 2, 1):.1f}" height="{max(90 * share, 0.5):.1f}"'
-    return f'<rect {box} fill="var(--link)">{element("title", told)}</rect>'
+def interval_text(lower: float | None, upper: float | None, claim: float, named: str = "claim") -> str:
+    """The same on one line: blocks from attacked to proven, the claim as an upright, dots up to an end that is not proven."""
+    end = _end(lower, upper, claim)
+
+    def cell(value: float) -> int:
+        return min(int(_CELLS * value / end), _CELLS - 1)
+
+    cells = ["─"] * _CELLS
+    first = cell(lower or 0.0)
+    for place in range(first, _CELLS if upper is None else max(cell(upper), first) + 1):
+        cells[place] = "·" if upper is None else "█"
+    cells[first] = "█"
+    cells[cell(claim)] = "┃"
+    return f"0 {''.join(cells)} {at_most(end)}\n{told(lower, upper, claim, named)}"
+
+
+def _end(lower: float | None, upper: float | None, claim: float) -> float:
+    return max(1.25 * max(lower or 0.0, upper or 0.0, claim), 1e-300)
 
 
 def _x(value: float, end: float) -> float:
-    return 20 + 600 * value / end
+    return LEFT + (RIGHT - LEFT) * (value / end)
 
 
-def _anchor(x: float) -> str:
-    return "start" if x < 80 else "end" if x > 560 else "middle"
+def line(x1: float, y1: float, x2: float, y2: float, colour: str, width: float = 1, dash: str = "") -> str:
+    dashed = f' stroke-dasharray="{dash}"' if dash else ""
+    return f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{colour}" stroke-width="{width:g}"{dashed}/>'
 
 
-def _figure(inside: str, height: int, told: str, caption: str) -> Html:
-    style = "background: transparent; fill: currentColor; font: 13px system-ui, sans-serif; max-width: 40rem"
-    opening = f'<svg viewBox="0 0 640 {height}" role="img" aria-label="{told}" style="{style}">'
+def box(x: float, y: float, width: float, height: float, colour: str, told: str) -> str:
+    """A bar that says what it is when it is pointed at."""
+    place = f'x="{x:.1f}" y="{y:.1f}" width="{max(width, 0.5):.1f}" height="{max(height, 0.5):.1f}"'
+    return f'<rect {place} fill="{colour}"><title>{escape(told)}</title></rect>'
+
+
+def label(x: float, y: float, text: str, anchor: str = "") -> str:
+    """Text at a place; it turns inward near the edges."""
+    anchor = anchor or ("start" if x < 90 else "end" if x > WIDTH - 90 else "middle")
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text)}</text>'
+
+
+def figure(inside: str, height: int, told: str, caption: str) -> Html:
+    opening = f'<svg class="chart" viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{escape(told, quote=True)}">'
     return element("figure", Html(f"{opening}{inside}</svg>"), element("figcaption", caption))

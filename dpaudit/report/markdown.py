@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -12,4 +13,15 @@ def table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 
 def _cell(value: Any) -> str:
-    return " ".join(str(value).replace("|", "\\|").split())
+    return re.sub(r"(?<!\\)\|", r"\\|", " ".join(str(value).split()))
+
+
+def plain(text: str) -> str:
+    """Text that stays text, in a table too: nothing in it is read as HTML, a link, an image, a mention or emphasis."""
+    return re.sub(r"([\\`*_{}\[\]<>#!|@~$&])", r"\\\1", " ".join(text.split())).replace("\\@", "@\u200b")
+
+
+def bar(value: float, full: float, cells: int = 16) -> str:
+    """A bar of blocks: ``full`` fills every cell, and whatever is not nothing shows."""
+    filled = min(cells, max(round(cells * value / full), 1)) if value > 0 and full > 0 else 0
+    return "█" * filled + "░" * (cells - filled)

@@ -16,12 +16,13 @@ body { margin: 0 auto; max-width: 62rem; padding: 1.5rem 1rem 4rem; font: 16px/1
   background: var(--paper); overflow-wrap: anywhere; }
 h1 { font-size: 1.6rem; line-height: 1.25; margin: 0 0 .3rem; }
 h2 { font-size: 1.15rem; margin: 2.2rem 0 .5rem; padding-top: .8rem; border-top: 1px solid var(--line); }
+h3 { font-size: 1rem; margin: 1.6rem 0 .3rem; }
 a { color: var(--link); text-decoration: none; } a:hover { text-decoration: underline; }
 p { margin: .4rem 0; } .soft { color: var(--soft); }
 .badge { display: inline-block; padding: 0 .55em; border-radius: 1em; border: 1px solid currentColor; font-size: .85em;
   font-weight: 600; white-space: nowrap; }
 .good { color: var(--good); } .bad { color: var(--bad); } .open { color: var(--open); }
-.wide { overflow-x: auto; }
+.wide { overflow-x: auto; } .roomy table { min-width: 44rem; }
 table { border-collapse: collapse; overflow-wrap: break-word; font-size: .9rem; margin: .6rem 0;
   font-variant-numeric: tabular-nums; }
 th, td { text-align: left; vertical-align: top; padding: .25rem .7rem .25rem 0; border-bottom: 1px solid var(--line); }
@@ -29,6 +30,16 @@ th { color: var(--soft); font-weight: 600; white-space: nowrap; }
 code, pre { font: .88em/1.5 ui-monospace, monospace; background: var(--band); border-radius: 4px; padding: .1em .3em; }
 pre { padding: .6rem .8rem; white-space: pre-wrap; }
 figure { margin: 1rem 0; } figure svg { width: 100%; height: auto; background: #fff; border-radius: 4px; }
+figure svg.chart { background: transparent; fill: currentColor; font: 13px system-ui, sans-serif; max-width: 30rem;
+  overflow: visible; display: block; } .chart text { paint-order: stroke; stroke: var(--paper); stroke-width: 4px;
+  stroke-linejoin: round; }
+.charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 22rem), 1fr)); gap: 0 2rem; }
+.charts figure { max-width: 30rem; break-inside: avoid; }
+.bars { display: grid; grid-template-columns: auto minmax(3rem, 20rem) auto; justify-content: start; align-items: center;
+  gap: .25rem .8rem; font-variant-numeric: tabular-nums; font-size: .9rem; margin: .6rem 0; }
+.bar { height: .9rem; min-width: 2px; background: var(--link); border-radius: 2px; print-color-adjust: exact; }
+.finding { border-left: 3px solid var(--line); padding-left: .8rem; margin: 1rem 0; } .finding ul { margin: .3rem 0;
+  padding-left: 1.2rem; }
 figcaption { color: var(--soft); font-size: .9rem; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .2rem 1rem; margin: .6rem 0; }
 dt { color: var(--soft); } dd { margin: 0; overflow-wrap: anywhere; min-width: 0; }
@@ -57,8 +68,8 @@ def page(title: str, body: Iterable[Html]) -> str:
 
 
 def element(name: str, *inside: Any, **attributes: str) -> Html:
-    """<name …>inside</name>; ``class_`` and ``for_`` lose their underscore."""
-    given = "".join(f' {key.rstrip("_")}="{escape(value, quote=True)}"' for key, value in attributes.items())
+    """<name …>inside</name>; ``class_`` and ``for_`` lose their underscore, ``aria_label`` has a hyphen for it."""
+    given = "".join(f' {key.rstrip("_").replace("_", "-")}="{escape(value, quote=True)}"' for key, value in attributes.items())
     return Html(f"<{name}{given}>{''.join(text(part) for part in inside)}</{name}>")
 
 
@@ -69,11 +80,11 @@ def badge(verdict: str) -> Html:
     return element("span", verdict, class_=f"badge {tone}")
 
 
-def rows(header: Sequence[str], body: Iterable[Sequence[Any]]) -> Html:
-    """A table that scrolls by itself when it is too wide for a phone."""
+def rows(header: Sequence[str], body: Iterable[Sequence[Any]], class_: str = "wide") -> Html:
+    """A table that scrolls by itself when it is too wide for a phone; "wide roomy": rather than have tall rows."""
     head = element("tr", *(element("th", cell) for cell in header))
     lines = [element("tr", *(element("td", cell) for cell in line)) for line in body]
-    return element("div", element("table", element("thead", head), element("tbody", *lines)), class_="wide")
+    return element("div", element("table", element("thead", head), element("tbody", *lines)), class_=class_)
 
 
 def facts(pairs: Mapping[str, Any]) -> Html:

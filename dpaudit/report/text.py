@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
+from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from typing import Any
 
-from dpaudit.claims import Bound, Enclosure, Line, Outcome, Verdict, float_up, show
+from dpaudit.claims import Bound, Enclosure, Line, Outcome, Verdict, show
 
 WIDTH = 110
 MOST_ROWS = 20
@@ -25,7 +26,13 @@ def number(value: Fraction) -> str:
     exact = show(value)
     if len(exact) <= 12:
         return exact
-    return f"{float_up(value * (1 + Fraction(1, 10**7))):.7g}"
+    up = Context(prec=7, rounding=ROUND_CEILING)
+    return f"{float(up.divide(Decimal(value.numerator), Decimal(value.denominator))):.7g}"
+
+
+def short(name: str, most: int = 60) -> str:
+    """A name that fits on a line."""
+    return name if len(name) <= most else f"{name[: most - 1]}…"
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -117,7 +124,7 @@ def worst_text(worst: Mapping[str, Any]) -> str:
     same = ""
     if isinstance(alike, list) and alike and alike[0][1] - alike[0][0] > 1:
         same = f" ({alike[0][0]} to {alike[0][1] - 1} pay the same)"
-    names = ", ".join(worst.get("names", ())[:3]) + (", …" if count > 3 else "")
+    names = ", ".join(short(name, 40) for name in worst.get("names", ())[:3]) + (", …" if count > 3 else "")
     told = f"{count} release{'' if count == 1 else 's'}" + (f" ({names})" if names else "")
     return f"{'everybody alike' if who is None else f'client {who}{same}'}: {told}, ε ≤ {number(Fraction(worst['epsilon']))}"
 
@@ -136,9 +143,9 @@ def account_rows(lines: Sequence[Line]) -> tuple[list[tuple[str, ...]], int]:
 
 def _account_row(alike: Sequence[Line]) -> tuple[str, ...]:
     line, sizes = alike[0], sorted({each.n for each in alike})
-    more = f" … {alike[-1].batch} ({len(alike)})" if len(alike) > 1 else ""
+    more = f" … {short(alike[-1].batch)} ({len(alike)})" if len(alike) > 1 else ""
     return (
-        line.batch + more, str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]}–{sizes[-1]}", number(line.epsilon0),
+        short(line.batch) + more, str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]}–{sizes[-1]}", number(line.epsilon0),
         "yes" if line.in_domain else "no", number(line.epsilon), line.theorem, line.preconditions,
     )  # fmt: skip
 

@@ -1,0 +1,39 @@
+"""What stands in the way of a certificate, or of believing one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dpaudit.claims import DpauditError
+
+
+class Refused(DpauditError):
+    """No certificate: every reason by name. ``refuted``: not merely unproven, but shown to be wrong (exit code 1, not 3)."""
+
+    def __init__(self, what: str, reasons: Sequence[str], refuted: bool = False) -> None:
+        self.what, self.reasons, self.refuted = what, tuple(reasons), refuted
+        super().__init__(f"{what} is not certified: " + "; ".join(reasons))
+
+
+class TamperedCertificate(DpauditError):
+    """DPA007: a certificate, or what it is about, is not what was signed (exit code 1)."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        self.path, self.reason = path, reason
+        super().__init__(f"DPA007: {path}: {reason}")
+
+
+class UnreadableCertificate(DpauditError):
+    """The file is no certificate, or not one that this version reads (exit code 2)."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        self.path, self.reason = path, reason
+        super().__init__(f"{path}: {reason}")
+
+
+class NotAsCertified(DpauditError):
+    """A door does not open for code, configuration or ledgers other than the certified ones."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        self.path, self.reason = path, reason
+        super().__init__(f"{path}: {reason}")

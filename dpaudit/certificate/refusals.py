@@ -1,0 +1,105 @@
+"""Why there is no certificate. Every reason is looked for, and each is named."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from dpaudit.accountants import closed
+from dpaudit.accountants.composition import Read
+from dpaudit.certificate.errors import Refused
+from dpaudit.certificate.evidence import AuditEvidence, LedgerEvidence
+from dpaudit.certificate.reliance import Reliance
+from dpaudit.claims import Claim, Finding, Outcome, show
+from dpaudit.ledger import Budget, Release
+
+CLOSED = "closed"  # a release that names it was calibrated by the closed formula, which holds in its domain only
+
+
+def refuse(ledger: LedgerEvidence | None, audited: AuditEvidence | None, claims: Sequence[Reliance]) -> None:
+    """Raise Refused unless everything that a certificate says is proven."""
+    reasons: list[str] = []
+    if ledger is not None:
+        reasons += _of_ledger(ledger)
+    if audited is not None:
+        reasons += _of_audit(audited)
+    if ledger is not None and audited is not None:
+        reasons += _of_both(ledger, audited)
+    reasons += _of_claims(claims)
+    if reasons:
+        refuted = audited is not None and audited.verdict.verdict is Outcome.REFUTED
+        what = audited.verdict.subject if audited is not None else ledger.name if ledger is not None else ""
+        raise Refused(what, list(dict.fromkeys(reasons)), refuted)
+
+
+def _of_ledger(ledger: LedgerEvidence) -> list[str]:
+    reasons = [] if ledger.kind == "deployment" else ["simulated ledger: its noise can be foretold from a seed"]
+    if not ledger.releases:
+        reasons.append("the ledger holds no release")
+    opening = ledger.opening
+    if opening is None:
+        reasons.append("no budget at its door: only the path that was taken is known, not what other paths would have cost")
+    else:
+        if opening.charges_before:
+            reasons.append(
+                f"the budget was set after {opening.charges_before} charges: what is chosen afterwards promises nothing"
+            )
+        if not opening.proven:
+            reasons.append("the door took releases that are only declared: open it with proven=True, from the start")
+        if ledger.bound.epsilon > opening.budget.epsilon or ledger.bound.delta > opening.budget.delta:
+            reasons.append(f"over budget: its releases cost ε={show(ledger.bound.epsilon)} at δ={show(ledger.bound.delta)}")
+    declared = [release.name for release in ledger.releases if release.derived is None]
+    if declared:
+        reasons.append(f"sensitivity only declared: release {_first(declared)}")
+    return reasons + _of_findings(ledger.bound.findings) + _out_of_domain(ledger)
+
+
+def _out_of_domain(ledger: LedgerEvidence) -> list[str]:
+    delta = ledger.bound.delta if ledger.opening is None else ledger.opening.budget.delta
+    wrong = [release.name for release in ledger.releases if release.theorem == CLOSED and not _in_domain(release, delta)]
+    return [f"out-of-domain amplification: the theorem named by release {_first(wrong)} does not hold there"] if wrong else []
+
+
+def _in_domain(release: Release, delta: object) -> bool:
+    read = Read.of(release)
+    pure = read.noise.epsilon(read.steps)
+    return bool(delta) and pure is not None and closed.in_domain(pure, read.crowd, delta)  # type: ignore[arg-type]
+
+
+def _of_audit(audited: AuditEvidence) -> list[str]:
+    verdict = audited.verdict
+    reasons = [] if verdict.verdict is Outcome.CERTIFIED else [f"{verdict.verdict} claim {verdict.claim}: {verdict.reason}"]
+    return reasons + _of_findings(f for f in verdict.findings if f.message not in verdict.reason)
+
+
+def _of_findings(findings: Iterable[Finding]) -> list[str]:
+    """DPA003: a live door refuses what declares too little, so there is no deployment to certify. DPA005: nothing is proven."""
+    words = {"DPA003": "DPA003, sensitivity declared too small", "DPA005": "DPA005, out-of-domain amplification"}
+    return [f"{words[finding.rule]}: {finding.message}" for finding in findings if finding.rule in words]
+
+
+def _of_both(ledger: LedgerEvidence, audited: AuditEvidence) -> list[str]:
+    reasons, claim = [], audited.verdict.claim
+    if ledger.opening is not None and ledger.opening.budget != Budget.of(claim):
+        reasons.append(f"the ledger's budget is {Claim(*_pair(ledger.opening.budget))}, the subject's claim is {claim}")
+    if "subject" not in ledger.sources:
+        reasons.append("the ledger does not say which code wrote it: open it with code=")
+    elif ledger.sources != audited.sources:
+        which = next(name for name in audited.sources if ledger.sources.get(name) != audited.sources[name])
+        reasons.append(f"other code wrote the ledger: the {which} source differs from the audited one")
+    if ledger.rewritten:
+        reasons.append("more than one version of the code wrote the ledger")
+    return reasons
+
+
+def _pair(budget: Budget) -> tuple[str, str]:
+    return show(budget.epsilon), show(budget.delta)
+
+
+def _of_claims(claims: Sequence[Reliance]) -> list[str]:
+    reasons = [f"unproven claim: {c.id} is {c.verdict} ({c.summary})" for c in claims if c.verdict != "verified"]
+    stale = [f"unproven claim: the evidence for {c.id} is stale, {', '.join(c.stale)} changed" for c in claims if c.stale]
+    return reasons + stale
+
+
+def _first(names: Sequence[str]) -> str:
+    return repr(names[0]) + (f" and {len(names) - 1} more" if len(names) > 1 else "")

@@ -1,0 +1,138 @@
+"""What a certificate says, as an in-toto statement: subjects by digest, and a predicate with the verdict and all it rests on."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from fractions import Fraction
+from typing import Any
+
+from dpaudit.accountants.least import PARALLEL
+from dpaudit.certificate import context
+from dpaudit.certificate.configuration import configuration_of, digest_of, plain
+from dpaudit.certificate.evidence import AuditEvidence, LedgerEvidence
+from dpaudit.certificate.hazards import Evidence, judged
+from dpaudit.certificate.peer_values import peer_values
+from dpaudit.certificate.releases import release_groups, theorems
+from dpaudit.certificate.reliance import Reliance
+from dpaudit.claims import Bound, Claim, Outcome, show
+from dpaudit.ledger import Release
+from dpaudit.ledger.sources import version
+
+SCHEMA = "dpaudit.certificate/1"
+STATEMENT, PREDICATE = "https://in-toto.io/Statement/v1", "urn:dpaudit:certificate:1"
+LEVELS = {
+    "proven": "the code is proven and was attacked, on data that the audit made up; no deployment was seen",
+    "enforced": "a deployment's ledger: every release is proven, its budget is enforced; the code was not attacked",
+    "proven and enforced": "the code is proven and was attacked, and the ledger of its deployment shows its budget enforced",
+}
+
+
+def statement(
+    ledger: LedgerEvidence | None, audited: AuditEvidence | None, claims: Sequence[Reliance], waivers: Sequence[Mapping[str, str]]
+) -> dict[str, Any]:
+    """The statement without its signer. What is passed in was not refused; every field is derived from it, none is chosen."""
+    claim = _claim(ledger, audited)
+    configuration = _configuration(ledger, audited, claim)
+    releases, bound = _releases(ledger, audited)
+    model = context.trust_model(releases)
+    relation = None if audited is None else audited.subject.neighbours.name
+    horizon = context.horizon(ledger, audited)
+    proven = all(release.derived is not None for release in releases)
+    path = "enforced" if audited is None or audited.verdict.upper is None else audited.verdict.upper.path
+    observed = None if audited is None else {n: move.observed for n, move in audited.attack.observed.largest.items()}
+    level = "enforced" if audited is None else "proven" if ledger is None else "proven and enforced"
+    hazards = Evidence(
+        claim, model, relation, horizon["records"], None if audited is None else audited.verdict, ledger is not None,
+        tuple(sorted({release.mechanism for release in releases})), len(releases), proven,
+    )  # fmt: skip
+    predicate = {
+        "schema": SCHEMA, "issued": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), "dpaudit": version(),
+        "name": audited.verdict.subject if audited is not None else ledger.name if ledger is not None else "",
+        "verdict": str(Outcome.CERTIFIED), "assurance": {"level": level, "meaning": LEVELS[level]},
+        "guarantee": _guarantee(claim, audited), "observer": claim.observer, **context.protects(relation), "horizon": horizon,
+        "trust_model": {"model": model, "meaning": context.MODELS[model]}, "configuration": configuration,
+        "source": "" if audited is None else audited.source, "ledger": _ledger(ledger), "door": _door(ledger, audited, claim),
+        "releases": release_groups(releases, bound.lines, observed),
+        "theorems": theorems(bound, path=path, parallel=bound.method.endswith(PARALLEL)),
+        "observers": {name: {"epsilon": show(e), "delta": show(d)} for name, (e, d) in bound.per_observer.items()},
+        "claims": [one.to_dict() for one in claims], "assumptions": context.assumptions(model, ledger),
+        "noise": context.noise(releases, ledger is not None), "audit": _audit(audited),
+        "peers": peer_values(releases, claim.delta), "waivers": [dict(waiver) for waiver in waivers],
+        "hazards": judged(hazards),
+    }  # fmt: skip
+    digests = _digests(ledger, audited) | {"configuration": digest_of(configuration)}
+    subjects = [{"name": name, "digest": {"sha256": digest}} for name, digest in digests.items()]
+    return {"_type": STATEMENT, "subject": subjects, "predicateType": PREDICATE, "predicate": predicate}
+
+
+def _claim(ledger: LedgerEvidence | None, audited: AuditEvidence | None) -> Claim:
+    """The subject's claim; of a ledger alone, its first budget, which whoever receives its releases is bounded by."""
+    if audited is not None:
+        return audited.verdict.claim
+    assert ledger is not None  # else it was refused
+    assert ledger.opening is not None
+    shuffled = any(release.kind == "shuffled" for release in ledger.releases)
+    return Claim(ledger.opening.budget.epsilon, ledger.opening.budget.delta, "shuffled" if shuffled else "server")
+
+
+def _configuration(ledger: LedgerEvidence | None, audited: AuditEvidence | None, claim: Claim) -> dict[str, Any]:
+    if audited is not None:
+        return configuration_of(audited.subject, claim)
+    return {"ledger": "" if ledger is None else ledger.identity, "claim": {**claim.to_dict(), "observer": claim.observer}}
+
+
+def _releases(ledger: LedgerEvidence | None, audited: AuditEvidence | None) -> tuple[Sequence[Release], Bound]:
+    """The deployment's where there is one, else those of the costliest audited run."""
+    if ledger is not None:
+        return ledger.releases, ledger.bound
+    assert audited is not None  # else it was refused
+    assert audited.bound is not None
+    return audited.releases, audited.bound
+
+
+def _guarantee(claim: Claim, audited: AuditEvidence | None) -> dict[str, Any]:
+    """(ε, δ) as claimed, and [lower, upper] around the least ε that holds: attacked, rounded down, and proven."""
+    lower, upper, confidence = Fraction(0), claim.epsilon, 1.0
+    if audited is not None and audited.verdict.upper is not None:
+        shown = Fraction(audited.verdict.lower.epsilon)
+        lower, confidence = Fraction(math.floor(max(shown, Fraction(0)) * 10**9), 10**9), audited.verdict.lower.confidence
+        upper = audited.verdict.upper.epsilon
+    interval = {"lower": show(min(lower, upper)), "upper": show(upper), "confidence": confidence}
+    return {**claim.to_dict(), "interval": interval}
+
+
+def _ledger(ledger: LedgerEvidence | None) -> dict[str, Any] | None:
+    if ledger is None:
+        return None
+    spent = {"epsilon": show(ledger.bound.epsilon), "delta": show(ledger.bound.delta)}
+    return {
+        "id": ledger.identity, "kind": ledger.kind, "size": ledger.head.size, "root": ledger.head.root, "dpaudit": ledger.version,
+        "releases": len(ledger.releases), "lost_charges": len(ledger.unused), "spent": spent, "rewritten": ledger.rewritten,
+    }  # fmt: skip
+
+
+def _door(ledger: LedgerEvidence | None, audited: AuditEvidence | None, claim: Claim) -> dict[str, Any] | None:
+    """The door that a deployment is bound to; None where no filter keeps such a budget while the subject runs."""
+    name = ledger.opening.filter if ledger is not None and ledger.opening is not None else audited.filter if audited else None
+    return None if name is None else {**claim.to_dict(), "filter": name.partition("(")[0], "proven": True}
+
+
+def _digests(ledger: LedgerEvidence | None, audited: AuditEvidence | None) -> dict[str, str]:
+    sources = ledger.sources if ledger is not None else audited.sources if audited is not None else {}
+    renamed = {"source" if name == "subject" else name: digest for name, digest in sources.items()}
+    return ({} if ledger is None else {"ledger": ledger.head.root}) | renamed
+
+
+def _audit(audited: AuditEvidence | None) -> dict[str, Any] | None:
+    if audited is None:
+        return None
+    verdict = audited.verdict
+    return {
+        "adversary": verdict.lower.method, "observer": verdict.claim.observer, "relation": verdict.neighbours,
+        "pairs": audited.pairs, "runs": verdict.lower.samples, "confidence": verdict.lower.confidence,
+        "lower": max(verdict.lower.epsilon, 0.0), "detectable": verdict.detectable, "seed": plain(verdict.seed),
+        "upper": None if verdict.upper is None else verdict.upper.to_dict(), "reason": verdict.reason,
+        "findings": [finding.to_dict() for finding in verdict.findings],
+    }  # fmt: skip

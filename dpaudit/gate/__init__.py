@@ -1,0 +1,1 @@
+"""``dpaudit check``: the budgets of ``[tool.dpaudit]`` judged one by one, failing closed."""

@@ -1,0 +1,77 @@
+"""The gate as a whole: every budget judged, waivers applied, the baseline compared."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, date, datetime
+from fractions import Fraction
+from typing import Any
+
+from dpaudit.checked import ERROR, Checked, Judged, Place
+from dpaudit.claims import Claim, float_down
+from dpaudit.gate.baseline import Entries, change, read_baseline
+from dpaudit.gate.config import Budget, Config
+from dpaudit.gate.found import Found
+from dpaudit.gate.places import configured_at, defined_at
+from dpaudit.gate.processes import judge_apart
+from dpaudit.gate.waivers import note, stale, with_findings
+
+
+def check(
+    config: Config, *, baseline: bool = True, today: date | None = None, tell: Callable[[str], Any] = lambda _: None
+) -> Checked:
+    """Judge every budget, one after the other. ``baseline``: compare with the committed one, if one is configured.
+
+    Statistics refute an honest subject with probability at most 10^-6 over all budgets together: each has an equal share.
+    Raises DpauditError for a baseline that cannot be read; what goes wrong in a budget is that budget's exit code 2.
+    """
+    started, today = time.perf_counter(), today or datetime.now(UTC).date()
+    before = read_baseline(config.baseline) if baseline and config.baseline is not None else None
+    share = share_of_error(len(config.budgets))
+    budgets = []
+    for budget in config.budgets:
+        tell(budget.name)
+        budgets.append(_judge(budget, config, share, before, today))
+    places = _waiver_places(config)
+    removed = [] if before is None else sorted(before.keys() - {budget.name for budget in config.budgets})
+    findings = stale(config.waivers, budgets, places, today)
+    name = "" if config.file is None else config.file.name
+    return Checked(name, budgets, findings, removed, config.seed, time.perf_counter() - started)
+
+
+def share_of_error(budgets: int) -> float:
+    """What each of so many budgets may add to the probability of refuting an honest subject, rounded down."""
+    return float_down(ERROR / max(budgets, 1))
+
+
+def _judge(budget: Budget, config: Config, share: float, before: Entries | None, today: date) -> Judged:
+    started = time.perf_counter()
+    found = judge_apart(budget, config.folder, share)
+    place = defined_at(found, config, configured_at(config, f"tool.dpaudit.budgets.{budget.name}"))
+    judged = replace(_plain(budget, found, place), seconds=time.perf_counter() - started)
+    judged = with_findings(judged, found, note(found, budget, place, config.waivers, today))
+    return judged if before is None else replace(judged, change=change(judged, before.get(budget.name)))
+
+
+def _plain(budget: Budget, found: Found, place: Place) -> Judged:
+    claim = Claim(budget.claim.epsilon, budget.claim.delta, found.observer or budget.observer or "server")
+    told = {"unit": budget.unit, "neighbours": budget.neighbours, "horizon": budget.horizon, **found.stated}
+    stated = {key: str(value) for key, value in told.items() if value is not None}
+    upper = None if found.upper is None else Fraction(found.upper)
+    return Judged(
+        budget.name, budget.target, claim, budget.require, found.verdict, found.code, found.reason, place, upper, found.lower,
+        found.detectable, stated=stated, timeout=budget.timeout,
+    )  # fmt: skip
+
+
+def _waiver_places(config: Config) -> list[Place]:
+    """The line of every ``[[tool.dpaudit.waive]]``, in their order."""
+    first = configured_at(config, "tool.dpaudit")
+    if config.file is None or not config.waivers:
+        return []
+    lines = config.file.read_text(encoding="utf-8", errors="replace").splitlines()
+    found = [number for number, line in enumerate(lines, 1) if line.replace(" ", "").startswith("[[tool.dpaudit.waive]]")]
+    whole = len(found) == len(config.waivers)
+    return [Place(first.file, found[number] if whole else first.line) for number in range(len(config.waivers))]

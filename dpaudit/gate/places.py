@@ -1,0 +1,66 @@
+"""Where a budget and its findings stand: lines of files, relative to the repository's root."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from dpaudit.checked import Place
+from dpaudit.gate.config import Config
+from dpaudit.gate.found import Found
+
+_LINE = re.compile(r"(?P<file>.+\.py):(?P<line>\d+)\Z")
+
+
+def repository(folder: Path) -> Path:
+    """The folder that holds ``.git``, this one or above; else this one. Annotations are read from there."""
+    return next((place for place in (folder, *folder.parents) if (place / ".git").exists()), folder)
+
+
+def configured_at(config: Config, header: str) -> Place:
+    """The line of a table in the configuration: its header, else the first line."""
+    if config.file is None:
+        return Place("pyproject.toml", 1)
+    lines = config.file.read_text(encoding="utf-8", errors="replace").splitlines()
+    found = (number for number, line in enumerate(lines, 1) if line.replace(" ", "").replace('"', "").startswith(f"[{header}]"))
+    return Place(_relative(config.file, config.folder) or config.file.name, next(found, 1))
+
+
+def defined_at(found: Found, config: Config, fallback: Place) -> Place:
+    """The subject's own line, where its file is part of the repository; else the budget's in the configuration."""
+    if found.file is None:
+        return fallback
+    name = _relative(Path(found.file), config.folder)
+    return fallback if name is None else Place(name, found.line)
+
+
+def seen_at(where: str, found: Found, subject: Place) -> Place:
+    """The line that a finding names, if it is one of the subject's file; else the subject."""
+    named = _LINE.match(where)
+    if named is None or found.file is None or Path(found.file).name != Path(named["file"]).name:
+        return subject
+    return Place(subject.file, int(named["line"])) if subject.file.endswith(Path(found.file).name) else subject
+
+
+def source_line(where: str, found: Found) -> str:
+    """The text of the line that a finding names: it stays the same when lines above it come and go."""
+    named = _LINE.match(where)
+    if named is None or found.file is None or Path(found.file).name != Path(named["file"]).name:
+        return ""
+    try:
+        lines = Path(found.file).read_text(encoding="utf-8", errors="replace").splitlines()
+        return " ".join(lines[int(named["line"]) - 1].split())
+    except (OSError, IndexError):
+        return ""
+
+
+def without_line(where: str) -> str:
+    named = _LINE.match(where)
+    return where if named is None else Path(named["file"]).name
+
+
+def _relative(file: Path, folder: Path) -> str | None:
+    try:
+        return file.resolve().relative_to(repository(folder).resolve()).as_posix()
+    except ValueError:
+        return None

@@ -1,0 +1,78 @@
+"""Runs the worker of one budget, within the budget's time. Whatever goes wrong there, the budget is not checked."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+from dpaudit.gate.config import Budget
+from dpaudit.gate.found import Found, not_checked
+
+LARGEST = 10**7  # bytes of a result
+
+
+def judge_apart(budget: Budget, folder: Path, error: float) -> Found:
+    """Start the worker, wait, read its result; end it, with all that it started, when its time is over."""
+    shown = None if os.environ.get("DPAUDIT_TRACEBACK") else subprocess.DEVNULL  # what a subject prints is not the gate's
+    with tempfile.TemporaryDirectory(prefix="dpaudit-") as scratch, _ended_by_signals():
+        result = Path(scratch) / "result.json"
+        command = [sys.executable, "-P", "-m", "dpaudit.gate.worker", str(folder), budget.name, repr(error), str(result)]
+        with subprocess.Popen(
+            command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=shown, start_new_session=True
+        ) as worker:
+            try:
+                code = worker.wait(budget.timeout)
+            except subprocess.TimeoutExpired:
+                return not_checked(f"not finished within its {budget.timeout} s; give it fewer samples or a longer timeout")
+            finally:
+                _end(worker)
+        return _result(result, code)
+
+
+def _result(file: Path, code: int) -> Found:
+    if not file.is_file() or not 0 < file.stat().st_size <= LARGEST:
+        how = f"by signal {-code}" if code < 0 else f"with code {code}"
+        return not_checked(f"its process ended {how} before it came to a verdict; DPAUDIT_TRACEBACK=1 shows more")
+    try:
+        return Found(**json.loads(file.read_text(encoding="utf-8")))
+    except (ValueError, TypeError):
+        return not_checked("its process left no result that can be read")
+
+
+def _end(worker: subprocess.Popen[bytes]) -> None:
+    """It and its own workers; nothing to do where it has ended by itself."""
+    if worker.poll() is not None:
+        return
+    try:
+        if hasattr(os, "killpg"):
+            os.killpg(worker.pid, signal.SIGKILL)
+        else:
+            worker.kill()
+    except (ProcessLookupError, PermissionError):
+        pass
+
+
+@contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """A CI job that is cancelled sends SIGTERM: taken for Ctrl-C, so that the worker is ended too."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

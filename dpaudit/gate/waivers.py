@@ -1,0 +1,65 @@
+"""Waivers: each names one finding by its fingerprint, and ends on a day. Expired and unused ones fail (DPA008)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import date
+
+from dpaudit.checked import Judged, Noted, Place, Waiver
+from dpaudit.exit_codes import HOLDS, UNPROVEN, UNUSABLE, VIOLATED
+from dpaudit.gate.config import Budget
+from dpaudit.gate.found import Found
+from dpaudit.gate.places import seen_at, source_line, without_line
+
+_RELEASE = re.compile(r"release '([^']*)'")
+
+
+def fingerprint(rule: str, budget: Budget, where: str, message: str, line: str) -> str:
+    """16 hexadecimal digits that stay the same while lines move and figures change, and differ for another rule, budget,
+    target, place or release."""
+    parts = ["dpaudit.fingerprint/1", rule, budget.name, budget.target, without_line(where), line, *_RELEASE.findall(message)]
+    return hashlib.sha256(json.dumps(parts, ensure_ascii=True).encode()).hexdigest()[:16]
+
+
+def note(found: Found, budget: Budget, place: Place, waivers: Sequence[Waiver], today: date) -> tuple[Noted, ...]:
+    """The findings of one budget, each with its fingerprint, its line and the waiver in force, if there is one."""
+    noted = []
+    for number, finding in enumerate(found.findings):
+        rule, message, where = finding["rule"], finding["message"], finding["where"]
+        mark = fingerprint(rule, budget, where, message, source_line(where, found))
+        waiver = next((w for w in waivers if (w.rule, w.fingerprint) == (rule, mark) and w.expires >= today), None)
+        noted.append(Noted(rule, message, where, mark, seen_at(where, found, place), number in found.causes, waiver))
+    return tuple(noted)
+
+
+def waived_code(found: Found, noted: Sequence[Noted]) -> int:
+    """0 where every finding that a budget fails by is waived and nothing else stands in its way. Code 2 is never waived."""
+    causes = [finding for finding in noted if finding.fails]
+    if found.code in (VIOLATED, UNPROVEN) and found.complete and causes and all(finding.waiver for finding in causes):
+        return HOLDS
+    return found.code
+
+
+def stale(waivers: Sequence[Waiver], budgets: Sequence[Judged], places: Sequence[Place], today: date) -> list[Noted]:
+    """DPA008 for every waiver that has ended or that nothing needs. While a budget is not checked, nobody knows the latter."""
+    used = {(finding.rule, finding.fingerprint) for budget in budgets for finding in budget.findings if finding.waiver}
+    known = all(budget.code != UNUSABLE for budget in budgets)
+    noted = []
+    for waiver, place in zip(waivers, places, strict=True):
+        about = f"the waiver of {waiver.rule} {waiver.fingerprint} by {waiver.owner}"
+        if waiver.expires < today:
+            message = f"{about} expired on {waiver.expires.isoformat()}"
+        elif known and (waiver.rule, waiver.fingerprint) not in used:
+            message = f"{about} is not used: no finding has this fingerprint"
+        else:
+            continue
+        noted.append(Noted("DPA008", message, f"{place.file}:{place.line}", waiver.fingerprint, place, fails=True))
+    return noted
+
+
+def with_findings(judged: Judged, found: Found, noted: tuple[Noted, ...]) -> Judged:
+    return replace(judged, findings=noted, code=waived_code(found, noted))

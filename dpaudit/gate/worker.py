@@ -1,0 +1,47 @@
+"""One budget in a process of its own: its code can neither end nor change the gate, and can be ended when its time is over.
+
+python -m dpaudit.gate.worker FOLDER NAME SHARE RESULT     judges the budget NAME; writes what it found to the file RESULT
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+
+from dpaudit.claims import DpauditError
+from dpaudit.gate.config import Budget, read_config
+from dpaudit.gate.found import Found, not_checked
+
+
+def judge(budget: Budget, folder: Path, seed: int, error: float) -> Found:
+    """What is found about one budget; never raises. A subject's own message may hold its data, so only its type is told."""
+    try:
+        if budget.ledger is not None:
+            from dpaudit.gate.ledgers import judge_ledger
+
+            return judge_ledger(budget, folder)
+        from dpaudit.gate.subjects import judge_subject
+
+        return judge_subject(budget, seed, error)
+    except DpauditError as failed:
+        return not_checked(str(failed))
+    except OSError as failed:
+        return not_checked(f"{failed.filename or 'file'}: {failed.strerror or type(failed).__name__}")
+    except BaseException as failed:
+        if os.environ.get("DPAUDIT_TRACEBACK"):
+            raise
+        return not_checked(f"{budget.target} raised {type(failed).__name__} when it was run; DPAUDIT_TRACEBACK=1 shows where")
+
+
+def main() -> None:
+    folder, name, error, result = sys.argv[1:]
+    config = read_config(folder)
+    budget = next(each for each in config.budgets if each.name == name)
+    found = judge(budget, config.folder, config.seed, float(error))
+    Path(result).write_text(json.dumps(found.to_dict(), allow_nan=False), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

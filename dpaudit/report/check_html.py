@@ -1,0 +1,67 @@
+"""The gate as a page: whether it holds first, then every budget with its interval, its findings and what to do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dpaudit.checked import Checked, Judged
+from dpaudit.exit_codes import NOTHING
+from dpaudit.report.charts import interval
+from dpaudit.report.check_text import NONE, accepted, attacked, claimed, proven, summary
+from dpaudit.report.page import Html, badge, element, facts, page, rows
+from dpaudit.rules import RULES
+
+TITLES = {0: "All budgets hold", 1: "A budget is violated", 2: "Not everything could be checked", 3: "Not everything is proven"}
+TONES = {"holds": "good", "fails": "bad", "waived": "open", "not checked": "bad"}
+
+
+def check_html(checked: Checked) -> str:
+    if checked.exit == NOTHING:
+        return page("Privacy budgets", [element("h1", "Privacy budgets"), element("p", NONE)])
+    listed = [[_link(b), b.target, claimed(b), proven(b), attacked(b), badge(b.verdict), _state(b)] for b in checked.budgets]
+    body = [
+        element("h1", TITLES[checked.exit]),
+        element("p", summary(checked), class_="soft"),
+        rows(["budget", "about", "claim", "proven ≤", "attacked ≥", "verdict", "gate"], listed),
+    ]
+    if checked.findings:
+        lines = [[finding.rule, finding.message, finding.where, RULES[finding.rule].remedy] for finding in checked.findings]
+        body += [element("h2", "Waivers"), rows(["rule", "finding", "where", "what to do"], lines)]
+    if checked.removed:
+        body.append(element("p", f"In the baseline, no longer configured: {', '.join(checked.removed)}", class_="bad"))
+    return page(f"Privacy budgets: {TITLES[checked.exit].lower()}", [*body, *(_section(budget) for budget in checked.budgets)])
+
+
+def _link(budget: Judged) -> Html:
+    return element("a", budget.name, href=f"#budget-{budget.name}")
+
+
+def _state(budget: Judged) -> Html:
+    return element("span", budget.state, class_=f"badge {TONES[budget.state]}")
+
+
+def _section(budget: Judged) -> Html:
+    parts: list[Any] = [
+        element("h2", budget.name, " ", badge(budget.verdict), " ", _state(budget)),
+        element("p", element("strong", budget.reason)),
+    ]
+    if budget.lower is not None or budget.upper is not None:
+        lower = 0.0 if budget.lower is None else float(budget.lower["epsilon"])
+        parts.append(interval(lower, None if budget.upper is None else float(budget.upper), float(budget.claim.epsilon)))
+    parts.append(facts(_facts(budget)))
+    if budget.findings:
+        lines = [[f.rule, f.message, f.where, RULES[f.rule].remedy, f.fingerprint, accepted(f)] for f in budget.findings]
+        parts.append(rows(["rule", "finding", "where", "what to do", "fingerprint", "waiver"], lines))
+    return element("section", *parts, id=f"budget-{budget.name}")
+
+
+def _facts(budget: Judged) -> dict[str, str]:
+    told = {"about": budget.target, "claim": f"{budget.claim}, observer {budget.claim.observer}", "required": budget.require}
+    told |= {"change": budget.change} if budget.change is not None else {}
+    told |= dict(budget.stated or {})
+    if budget.lower is not None:
+        lower = budget.lower
+        told["attacked"] = f"{lower['method']}, {lower['samples']} runs"
+    if budget.detectable is not None:
+        told["power"] = f"a true ε above {budget.detectable:.4g} would have been found"
+    return {**told, "took": f"{budget.seconds:.2f} s of at most {budget.timeout} s"}

@@ -1,0 +1,124 @@
+"""What the door derives from a trace: how far one record can move a release, in steps of the grid, and whose records they are."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from dpaudit.claims import Leak
+from dpaudit.sealed.traces import LARGEST, NOBODY, Elements, Intervals, Private, Spread, Untraced, caller
+
+MOST_MOVES = 10**7  # numbers in a table of moves; what would need more is untraced
+
+
+@dataclass(frozen=True)
+class Dependence:
+    """What the door needs to know: per-record moves of each coordinate, and who is touched."""
+
+    moves: np.ndarray  # (records or classes of records, coordinates)
+    cohort: Any  # array of ids, or list of ranges; None for everybody
+    slop: float
+
+    def sensitivity(self, norm: int) -> float:
+        """The largest move of one record, in L1 or L2; for people, and to compare with what was declared."""
+        lengths = np.hypot.reduce(self.moves, axis=1) if norm == 2 else self.moves.sum(axis=1)
+        return float(lengths.max(initial=0.0))
+
+    def steps(self, grid: Fraction, norm: int) -> int:
+        """The same as a whole number of grid steps, never too small: rounding moves a coordinate by ⌈Δ/grid⌉ at most."""
+        moves = np.minimum(self.moves + 2 * self.slop * (self.moves > 0), float(2 * LARGEST * grid))
+        rough = np.linalg.norm(moves / float(grid), ord=norm, axis=1)
+        # Rounding up adds less than one step per coordinate, so only rows this close to the longest can be the longest.
+        near = moves[rough >= rough.max(initial=0.0) * (1 - 1e-9) - moves.shape[1]]
+        rows = near.max(axis=0, keepdims=True) if moves.shape[1] == 1 and len(near) else near
+        if len(rows) > 1:
+            rows = rows[:1] if (rows == rows[0]).all() else np.unique(rows, axis=0)
+        worst = max((sum((-(-Fraction(m) // grid)) ** norm for m in row) for row in rows), default=0)
+        root = worst if norm == 1 else math.isqrt(worst)
+        return root + (root**norm < worst)
+
+
+def dependence_of(private: Private) -> Dependence | Untraced:
+    """How far one record can move each coordinate, and whose records they are. Raises Leak when the shape would tell."""
+    trace, slop = private.trace, private.precision.slop
+    if private.hidden and private.value.ndim:
+        raise Leak("its length", caller())
+    if isinstance(trace, Untraced):
+        return trace
+    if isinstance(trace, Intervals):
+        return _of_intervals(trace, slop)
+    if isinstance(trace, Elements):
+        return _of_elements(trace, private.value.shape, slop)
+    return _of_spread(trace, private.value.size, slop, removal=private.removal)
+
+
+def _of_spread(trace: Spread, size: int, slop: float, *, removal: bool) -> Dependence:
+    rows = len(trace.moves)
+    moves, used = trace.moves.reshape(rows, size), trace.moves.reshape(rows, size).any(axis=1)
+    if trace.places is not None and trace.places < size:  # these are the coordinates that one record can move at once
+        moves = np.partition(moves, size - trace.places, axis=1)[:, size - trace.places :]
+    if removal:
+        return Dependence(moves[used], None, slop)
+    own = np.broadcast_to(used, len(trace.ids)) & (trace.ids != NOBODY)
+    return Dependence(moves[own] if rows == len(own) else moves[used], _cohort(trace.ids[own]), slop)
+
+
+def _of_elements(trace: Elements, shape: tuple[int, ...], slop: float) -> Dependence | Untraced:
+    """Entries that belong to one record move together. The door takes NaN for 0."""
+    if not (np.isfinite(trace.low).all() and np.isfinite(trace.high).all()):
+        return Untraced("values that can be infinite", caller())
+    if trace.nan:
+        trace = replace(trace, low=np.minimum(trace.low, 0.0), high=np.maximum(trace.high, 0.0))
+    width = trace.width
+    ids = np.broadcast_to(trace.ids, shape).ravel()
+    if width.ndim == 0 and width > 0 and distinct(ids):
+        return Dependence(np.full((min(len(ids), 1), 1), width), _cohort(ids), slop)
+    widths = np.broadcast_to(width, shape).ravel()
+    moved = widths > 0
+    table = by_record(ids[moved], widths[moved])
+    if table is None:
+        return Untraced("too many entries of one record", caller())
+    return Dependence(table[1], _cohort(table[0]), slop)
+
+
+def by_record(ids: np.ndarray, widths: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+    """The records, and for each a row of the moves of its entries, filled up with zeros; None where that grows too large."""
+    if distinct(ids):
+        return ids, widths.reshape(-1, 1)
+    order = np.argsort(ids, kind="stable")
+    records, first, counts = np.unique(ids[order], return_index=True, return_counts=True)
+    if len(records) * int(counts.max()) > MOST_MOVES:
+        return None
+    table = np.zeros((len(records), int(counts.max())))
+    row = np.repeat(np.arange(len(records)), counts)
+    table[row, np.arange(len(ids)) - first[row]] = widths[order]
+    return records, table
+
+
+def distinct(ids: np.ndarray) -> bool:
+    """Does every entry belong to a record of its own?"""
+    return bool((np.diff(ids) > 0).all()) or len(np.unique(ids)) == len(ids)
+
+
+def _cohort(ids: np.ndarray) -> Any:
+    """Ids as a range where they are one."""
+    if len(ids) and ids[-1] - ids[0] == len(ids) - 1 and bool((np.diff(ids) == 1).all()):
+        return range(int(ids[0]), int(ids[-1]) + 1)
+    return ids
+
+
+def _of_intervals(trace: Intervals, slop: float) -> Dependence:
+    """Intervals that do not overlap: each record moves one coordinate. Where they overlap, its moves add up."""
+    start, stop = trace.start.ravel(), trace.stop.ravel()
+    keep = stop > start
+    start, stop = start[keep], stop[keep]
+    events = np.concatenate([start, stop])
+    steps = np.concatenate([np.ones(len(start), int), -np.ones(len(stop), int)])
+    order = np.lexsort((steps, events))  # at one place, ends come before starts
+    deepest = int(np.cumsum(steps[order]).max(initial=0))
+    ranges = [range(int(a), int(b)) for a, b in zip(start, stop, strict=True)]
+    return Dependence(np.full((1, deepest), trace.width), ranges, slop)

@@ -1,0 +1,92 @@
+"""Every operation whose effect on a trace is known, by the numpy function, method or operator that asks for it.
+
+An operation gives None where it cannot say: the result is then untraced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from dpaudit.sealed import ranges
+from dpaudit.sealed.arithmetic import added, clip, contraction, divide, extreme, multiply, negative
+from dpaudit.sealed.conditions import compared, is_number, logic, where
+from dpaudit.sealed.counts import bincount, count_nonzero, histogram, sum_of_numbers
+from dpaudit.sealed.functions import binned, function_of, numbers_for, raised, retyped, rounded
+from dpaudit.sealed.layout import index, joined, rearranged, transposed
+from dpaudit.sealed.sums import average, dot, matmul, running, total
+
+__all__ = ["FUNCTIONS", "METHODS", "UFUNCS", "index"]
+
+Operation = Callable[..., Any]
+
+
+def _reduced(a: Any, axis: Any = 0, keepdims: Any = False) -> Any:
+    return total(a, axis, keepdims=keepdims)
+
+
+def _reshaped(a: Any, *shape: Any, **more: Any) -> Any:
+    """The method takes its lengths one by one, too."""
+    return rearranged(np.reshape)(a, shape[0] if len(shape) == 1 else shape, **more)
+
+
+UFUNCS: dict[tuple[np.ufunc, str], Operation] = {
+    **{(f, "__call__"): function_of(f) for f in ranges.FUNCTIONS},
+    **{(f, "__call__"): contraction(f) for f in ranges.CONTRACTIONS},
+    **{(f, "__call__"): extreme(f) for f in (np.minimum, np.maximum, np.fmin, np.fmax)},
+    **{(f, "__call__"): compared(f) for f in (np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal)},
+    **{(f, "__call__"): is_number(f) for f in (np.isnan, np.isfinite, np.isinf)},
+    **{(f, "__call__"): logic(f) for f in (np.logical_and, np.logical_or, np.logical_xor, np.logical_not)},
+    **{(f, "__call__"): logic(f) for f in (np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.invert)},
+    (np.add, "__call__"): added(np.add),
+    (np.subtract, "__call__"): added(np.subtract),
+    (np.multiply, "__call__"): multiply,
+    (np.true_divide, "__call__"): divide,
+    (np.negative, "__call__"): negative,
+    (np.power, "__call__"): raised,
+    (np.matmul, "__call__"): matmul,
+    (np.add, "reduce"): _reduced,
+    (np.add, "accumulate"): running,
+}
+
+_MOVING = (
+    np.broadcast_to, np.expand_dims, np.flip, np.fliplr, np.flipud, np.moveaxis, np.ravel, np.repeat, np.reshape, np.roll,
+    np.rot90, np.squeeze, np.swapaxes, np.take, np.tile,
+)  # fmt: skip
+_JOINING = (np.concatenate, np.stack, np.vstack, np.hstack, np.dstack, np.column_stack)
+
+FUNCTIONS: dict[Callable[..., Any], Operation] = {
+    **{f: rearranged(f) for f in _MOVING},
+    **{f: joined(f) for f in _JOINING},
+    np.transpose: transposed,
+    np.sum: total,
+    np.nansum: sum_of_numbers,
+    np.mean: average,
+    np.cumsum: running,
+    np.count_nonzero: count_nonzero,
+    np.bincount: bincount,
+    np.histogram: histogram,
+    np.clip: clip,
+    np.dot: dot,
+    np.where: where,
+    np.nan_to_num: numbers_for,
+    np.digitize: binned,
+    np.round: rounded,
+    np.around: rounded,
+}
+
+METHODS: dict[str, Operation] = {
+    **{f.__name__: rearranged(f) for f in (np.ravel, np.repeat, np.squeeze, np.swapaxes, np.take)},
+    "flatten": rearranged(np.ravel),
+    "reshape": _reshaped,
+    "transpose": transposed,
+    "astype": retyped,
+    "sum": total,
+    "mean": average,
+    "cumsum": running,
+    "clip": clip,
+    "dot": dot,
+    "round": rounded,
+}

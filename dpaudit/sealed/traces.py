@@ -1,0 +1,216 @@
+"""Traces: how private values depend on private records, and how exactly they were computed.
+
+A trace never looks at the data. It is derived from the declared bounds and the operations alone, so that what the door
+derives from it is the same for every neighbouring data set.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpaudit.claims import InvalidValue
+from dpaudit.noise import GRID
+
+LARGEST = 2**52  # units of the grid; see noise.to_units
+ANYONE = -1  # stands for "whichever record is added or removed" in the ids of a Spread
+NOBODY = -2  # stands for public values among the ids of Elements
+ANY_BITS = 1074  # every float64 is a multiple of 2^-1074
+
+Range = tuple[np.ndarray, np.ndarray, bool]  # low, high, may be NaN
+
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_NUMPY = os.path.dirname(os.path.abspath(np.__file__)) + os.sep
+
+
+@dataclass(frozen=True)
+class Elements:
+    """Each entry is a function of one record alone, ids[entry] (NOBODY: of none), and lies in [low, high] as it was computed,
+    or is NaN where ``nan`` is set.
+
+    ids, low and high broadcast to the shape of the value; several entries may share a record. Where records can be removed,
+    ``axis``, counted from the end, is theirs: positions along it mean nothing, so that low and high are the same all along it.
+    ``told`` is what a condition tells about the values that it was asked of; ``choices``, between which traces, each within a
+    range, a condition chose.
+    """
+
+    ids: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    nan: bool = False
+    axis: int = -1
+    told: Told | None = None
+    choices: tuple[tuple[Elements, Range], ...] = ()
+
+    @property
+    def range(self) -> Range:
+        return self.low, self.high, self.nan
+
+    @property
+    def finite(self) -> bool:
+        """Can no entry be NaN or infinite?"""
+        return not self.nan and bool(np.isfinite(self.low).all() and np.isfinite(self.high).all())
+
+    @property
+    def width(self) -> np.ndarray:
+        """How far one record can move each entry; public ones, not at all."""
+        width = gap(self.low, self.high)
+        return np.where(self.ids == NOBODY, 0.0, width) if self.ids.min(initial=0) == NOBODY else width
+
+    @property
+    def size(self) -> float:
+        """The largest magnitude of an entry."""
+        return float(np.maximum(np.abs(self.low), np.abs(self.high)).max(initial=0.0))
+
+
+@dataclass(frozen=True)
+class Told:
+    """Where the condition holds, the values behind ``trace`` lie in the range ``true``, elsewhere in the range ``false``."""
+
+    trace: Elements
+    true: Range
+    false: Range
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Changing record ids[j] moves coordinate c by at most moves[j, c], and at most ``places`` of the coordinates (None: all).
+
+    No id occurs twice. One row of moves holds for all records alike.
+    """
+
+    ids: np.ndarray
+    moves: np.ndarray
+    places: int | None = None
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """Coordinate c depends on the records start[c] … stop[c]−1; each moves it by at most ``width``."""
+
+    start: np.ndarray
+    stop: np.ndarray
+    width: float
+
+
+@dataclass(frozen=True)
+class Untraced:
+    """The dependence was lost in ``operation`` at ``where``. ``hidden``: even the shape may depend on the data."""
+
+    operation: str
+    where: str
+    hidden: bool = False
+
+
+Trace = Elements | Spread | Intervals | Untraced
+
+
+@dataclass(frozen=True)
+class Precision:
+    """The value is a multiple of 2^-bits and at most ``size`` in magnitude, up to an error of ``slop``."""
+
+    bits: int
+    size: float
+    slop: float = 0.0
+
+    def combine(self, bits: int, size: float, terms: int) -> Precision:
+        """After an operation with ``terms`` rounded additions; exact while everything, differences too, fits 53 bits."""
+        if self.slop == 0.0 and fits(bits, size):
+            return Precision(bits, size)
+        grown = self.slop * max(1.0, size / max(self.size, 1e-300))
+        return Precision(bits, size, grown + terms * 2.0**-52 * size)
+
+
+def fits(bits: int, size: float) -> bool:
+    """Do multiples of 2^-bits up to ``size``, and their differences, fit into a float64?"""
+    return math.isfinite(size) and math.frexp(size)[1] + bits <= 52
+
+
+def gap(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """high − low, rounded up (the rounding error of a difference is itself a float: Knuth's two-sum)."""
+    rounded = np.asarray(high - low)
+    back = rounded - high
+    error = (high - (rounded - back)) - (low + back)
+    return np.where(error > 0, np.nextafter(rounded, np.inf), rounded)
+
+
+def snap(values: Any, low: Any, high: Any) -> np.ndarray:
+    """Clip to the bounds, snapped inward to the grid, and round to it; NaN becomes the lower bound."""
+    scale = float(1 / GRID)
+    ends = np.asarray(low, dtype=float), np.asarray(high, dtype=float)
+    size = np.maximum(np.abs(ends[0]), np.abs(ends[1]))
+    if not bool((np.isfinite(size) & (ends[0] < ends[1]) & (size * scale <= LARGEST)).all()):
+        raise InvalidValue("low, high", (low, high), "in order, and at most 2^32 in magnitude")
+    first, last = np.ceil(ends[0] * scale), np.floor(ends[1] * scale)
+    if bool((first > last).any()):
+        raise InvalidValue("low, high", (low, high), "at least 2^-20 apart, the grid that records lie on")
+    raw = np.asarray(values)
+    if raw.dtype.kind not in "biuf":
+        raise InvalidValue("values", raw.dtype.type.__name__, "numbers, one per record")
+    if raw.ndim != 0 and first.ndim and raw.shape[-1:] != first.shape:
+        raise InvalidValue("low, high", f"of shape {first.shape}", "one number, or one for each column of the records")
+    with np.errstate(over="ignore"):
+        units = np.asarray(raw * scale)
+    units += 0.5
+    np.floor(units, out=units)
+    np.copyto(units, first, where=np.isnan(units))
+    np.clip(units, first, last, out=units)
+    units /= scale
+    return units
+
+
+def bits_of(value: Any) -> int:
+    """The b for which every finite entry is a multiple of 2^-b (0 for whole numbers, at most 1074)."""
+    array = np.asarray(value, dtype=float).ravel()
+    mantissa, exponent = np.frexp(array[(array != 0) & np.isfinite(array)])
+    if not len(mantissa):
+        return 0
+    integer = np.abs(np.ldexp(mantissa, 53)).astype(np.int64)
+    trailing = np.log2((integer & -integer).astype(float)).astype(int)
+    return int(max(0, np.max(53 - trailing - exponent)))
+
+
+def is_public(ids: np.ndarray) -> bool:
+    """Are these the ids of a public value?"""
+    return ids.ndim == 0 and bool(ids == NOBODY)
+
+
+class Private:
+    """Private values with their trace. ``removal``: neighbours lack a record, so the number of records is private."""
+
+    __slots__ = ("precision", "removal", "trace", "value")
+
+    def __init__(self, value: Any, trace: Trace, precision: Precision, removal: bool) -> None:
+        self.value = np.asarray(value).view()
+        self.value.flags.writeable = False  # slices share memory: a change in place would outdate their traces
+        self.trace, self.precision, self.removal = trace, precision, removal
+
+    @property
+    def hidden(self) -> bool:
+        """Does the shape depend on the data?"""
+        if isinstance(self.trace, Untraced):
+            return self.trace.hidden
+        return self.removal and isinstance(self.trace, Elements)
+
+    def with_trace(self, value: Any, trace: Trace) -> Private:
+        return Private(value, trace, self.precision, self.removal)
+
+    def lost(self, operation: str, value: Any, *, hidden: bool = False) -> Private:
+        """The same records behind ``value``, but nobody knows how. The first loss is the one that is reported."""
+        hide = (hidden or self.hidden) and np.ndim(value) > 0
+        if isinstance(self.trace, Untraced):
+            return self.with_trace(value, Untraced(self.trace.operation, self.trace.where, hide))
+        return self.with_trace(value, Untraced(operation, caller(), hide))
+
+
+def caller() -> str:
+    """Where in the user's code we are: the innermost frame outside this package and numpy."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and os.path.abspath(frame.f_code.co_filename).startswith((_PACKAGE, _NUMPY)):
+        frame = frame.f_back
+    return f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}"

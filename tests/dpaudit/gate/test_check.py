@@ -1,0 +1,151 @@
+"""The gate end to end: every budget in a process of its own, failing closed."""
+
+from __future__ import annotations
+
+import importlib.resources
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from dpaudit.cli import main
+
+Gate = Callable[..., Any]
+Budget = Callable[..., str]
+
+
+def states(document: Any) -> dict[str, tuple[str, str]]:
+    return {entry["name"]: (entry["verdict"], entry["state"]) for entry in document["budgets"]}
+
+
+def test_the_worst_code_counts_and_the_others_are_judged_all_the_same(gate: Gate, budget: Budget) -> None:
+    code, document = gate(
+        budget("honest", subject="mine.py:honest")
+        + budget("thin", subject="mine.py:thin")
+        + budget("opaque", subject="mine.py:opaque", require="not-refuted", samples=1000)
+        + budget("gone", subject="gone.py:f")
+    )
+    assert code == 2
+    assert states(document) == {
+        "honest": ("certified", "holds"),
+        "thin": ("refuted", "fails"),
+        "opaque": ("unproven", "holds"),
+        "gone": ("not checked", "not checked"),
+    }
+    schema = json.loads((importlib.resources.files("dpaudit") / "schemas" / "check.json").read_text(encoding="utf-8"))
+    jsonschema.validate(document, schema, cls=jsonschema.Draft202012Validator)
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("never_ends", "not finished within its 3 s"),
+        ("ends_everything", "ended with code 0 before it came to a verdict"),
+        ("tells_its_data", "raised ValueError"),
+    ],
+)
+def test_a_subject_that_breaks_or_never_ends_is_not_checked(name: str, told: str, gate: Gate, budget: Budget) -> None:
+    code, document = gate(budget("service", subject=f"mine.py:{name}", timeout=3 if name == "never_ends" else 100))
+    assert code == 2
+    assert told in document["budgets"][0]["reason"]
+    assert "canary" not in json.dumps(document)
+
+
+def test_what_a_subject_prints_does_not_reach_the_report(gate: Gate, budget: Budget) -> None:
+    assert gate(budget("service", subject="mine.py:talks"))[0] == 0
+
+
+def test_a_path_that_depends_on_releases_needs_a_door_that_the_configuration_states(gate: Gate, budget: Budget) -> None:
+    configuration = budget("open", subject="mine.py:adaptive") + budget("kept", subject="mine.py:adaptive", door=True)
+    code, document = gate(configuration)
+    assert code == 3
+    assert states(document) == {"open": ("unproven", "fails"), "kept": ("certified", "holds")}
+    assert "door = true" in document["budgets"][0]["reason"]
+
+
+@pytest.mark.parametrize(
+    ("entries", "told"),
+    [
+        (
+            {"subject": "mine.py:honest", "neighbours": "add_remove"},
+            "is about replace_one neighbours, the budget about add_remove",
+        ),
+        ({"subject": "mine.py"}, "a budget is about one"),
+        ({"subject": "mine.py:honest", "calibration": "tight"}, "calibration is for registered algorithms"),
+        ({"subject": "central"}, "needs a horizon"),
+        ({"subject": "central", "horizon": 1000, "calibration": "best"}, "calibration"),
+        ({"subject": "empty.py"}, "holds no subject"),
+        ({"subject": "broken.py:f"}, "cannot be loaded"),
+    ],
+)
+def test_a_target_that_is_not_what_the_budget_says_is_not_checked(
+    entries: dict[str, Any], told: str, folder: Path, gate: Gate, budget: Budget
+) -> None:
+    (folder / "empty.py").write_text("", encoding="utf-8")
+    (folder / "broken.py").write_text("raise SystemExit(0)", encoding="utf-8")
+    code, document = gate(budget("service", **entries))
+    assert code == 2
+    assert told in document["budgets"][0]["reason"]
+
+
+@pytest.mark.parametrize(("calibration", "code"), [("corrected", 0), ("printed", 1)])
+def test_a_registered_algorithm_is_judged_with_its_parameters(calibration: str, code: int, gate: Gate, budget: Budget) -> None:
+    configuration = budget("bandit", subject="central", horizon=1000, actions=5, dim=2, calibration=calibration)
+    found, document = gate(configuration)
+    assert found == code
+    assert document["budgets"][0]["horizon"] == "1000"
+    assert document["budgets"][0]["file"] == "pyproject.toml"  # the algorithm's own file is not part of this repository
+
+
+def test_the_same_configuration_gives_the_same_result(gate: Gate, budget: Budget) -> None:
+    configuration = budget("opaque", subject="mine.py:opaque", samples=1000)
+    first, second = gate(configuration)[1], gate(configuration)[1]
+    for document in (first, second):
+        del document["seconds"], document["budgets"][0]["seconds"]
+    assert first == second
+
+
+def test_the_configuration_is_found_from_a_folder_inside(folder: Path, budget: Budget, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "pyproject.toml").write_text(budget("service", subject="mine.py:honest"), encoding="utf-8")
+    (folder / "inner").mkdir()
+    monkeypatch.chdir(folder / "inner")
+    assert main(["check", "--format", "json", "--output", "out.json"]) == 0
+    assert json.loads((folder / "inner" / "out.json").read_text(encoding="utf-8"))["budgets"][0]["file"] == "mine.py"
+
+
+def test_two_files_of_one_name_do_not_mix(folder: Path, gate: Gate, budget: Budget) -> None:
+    (folder / "other").mkdir()
+    swapped = (folder / "mine.py").read_text(encoding="utf-8").replace("scale=2", "scale=1")
+    (folder / "other" / "mine.py").write_text(swapped, encoding="utf-8")
+    configuration = budget("first", subject="mine.py:honest") + budget("second", subject="other/mine.py:honest")
+    assert states(gate(configuration)[1]) == {"first": ("certified", "holds"), "second": ("refuted", "fails")}
+
+
+def test_under_github_actions_annotations_and_the_summary_come_by_themselves(
+    folder: Path, budget: Budget, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "pyproject.toml").write_text(budget("service", subject="mine.py:thin"), encoding="utf-8")
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(folder / "summary.md"))
+    (folder / "summary.md").write_text("before\n", encoding="utf-8")
+    assert main(["check"]) == 1
+    out = capsys.readouterr().out
+    assert "::error file=mine.py,line=" in out
+    summary = (folder / "summary.md").read_text(encoding="utf-8")
+    assert summary.startswith("before\n## Privacy budgets: violated")
+    assert main(["check", "--format", "json"]) == 1
+    assert "::error" not in capsys.readouterr().out
+
+
+def test_a_mistake_in_the_configuration_is_annotated_too(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "pyproject.toml").write_text("[tool.dpaudit]\nbudget = 1\n", encoding="utf-8")
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    assert main(["check"]) == 2
+    caught = capsys.readouterr()
+    assert "::error file=pyproject.toml,line=1" in caught.out
+    assert "did you mean budgets?" in caught.err
