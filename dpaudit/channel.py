@@ -32,9 +32,10 @@ from dpaudit.doors import Event, Live, PathChanged, Pinned, Rest, Simulated, Tra
 from dpaudit.kept import Kept, written
 from dpaudit.ledger import Budget, Cohort, Ledger, MemoryLedger, PureSums, Release
 from dpaudit.ledger.slot import check_key
+from dpaudit.notices import standing_watch
 from dpaudit.noise import GRID, Noise, SecureSource, from_units, to_units
 from dpaudit.reports import Records, Reports, as_records, hidden_among, multiset
-from dpaudit.traced import Sealed, Untraced, caller, dependence, one_record_each, unseal
+from dpaudit.traced import Sealed, Untraced, caller, dependence, in_one_interval, one_record_each, unseal
 
 __all__ = ["Channel", "Event", "PathChanged", "Transcript", "is_live", "live", "replay", "simulate"]
 
@@ -57,6 +58,7 @@ class Channel:
         if ledger is not None:
             ledger.require(door.kind)
         self._proven = proven
+        self._noticed = standing_watch() if proven else None  # what else happens to sealed data while the door is open
         self._kept = Kept()
         self._index: np.ndarray | None = None
         self._events: list[Event] = []
@@ -236,7 +238,9 @@ class Channel:
         record = None
         if steps is not None and self.trials is None:  # a record is about one run
             shuffled = to == "shuffled"
-            crowd = hidden_among(records)
+            proven = sealed if shuffled and derived is not None else None
+            apart = proven is not None and not in_one_interval(proven, float(steps * noise.grid))
+            crowd = 1 if apart else hidden_among(records)  # values far apart tell whose they are: nothing hides them
             epsilon, spent = self._cost(noise, steps, 1, crowd if shuffled else None, share=delta)
             extra = {"steps": str(steps), "coordinates": "1", "crowd": str(crowd), **({"read": "sums"} if sums_only else {})}
             record = Release(
@@ -299,6 +303,7 @@ class Channel:
         found = dependence(value)
         if self.trials is not None and value.ndim and not isinstance(found, Untraced):
             found = Untraced("a sealed array over many trials", caller())  # its first axis is no coordinate
+        self._refuse_after_leak(name)
         if isinstance(found, Untraced):
             message = f"release {name!r} lost its trace in {found.operation}"
             self._untraced.append(Finding("untraced", message, found.where))
@@ -310,6 +315,14 @@ class Channel:
                 raise SensitivityError(name, declared, derived)
             self._findings.append(Finding("DPA003", str(SensitivityError(name, declared, derived))[8:], caller()))
         return derived, Cohort.of(found.cohort), found.steps(noise.grid, noise.norm)
+
+    def _refuse_after_leak(self, name: str) -> None:
+        """What left by another way, or would have on other data, may be in the value: no trace sees that."""
+        if self._noticed is not None and self._noticed.leaks:
+            self._refuse_unproven(name, f"private data left another way before: {self._noticed.leaks[0]}")
+        if self._noticed is not None and self._noticed.doubts:
+            doubt = self._noticed.doubts[0]
+            self._refuse_unproven(name, f"{doubt.operation} at {doubt.where} fails on some data, and that would tell")
 
     def _refuse_unproven(self, name: str, reason: str) -> None:
         """A budget bounds every path only where each release's cost is proven."""

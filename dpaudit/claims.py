@@ -8,14 +8,14 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
 from functools import reduce
 from typing import Any, Literal
+
+from dpaudit.notices import notice
 
 Number = int | float | str | Fraction
 OBSERVERS = ("server", "actions", "shuffled", "others-actions")
@@ -57,26 +57,10 @@ class Leak(DpauditError):
 
     def __init__(self, operation: str, where: str = "") -> None:
         self.operation, self.where = operation, where
-        noticed = _noticed.get()
-        if noticed is not None:
-            noticed.append(self)
         super().__init__(
             f"DPA002: private data leaves by {operation}{f' at {where}' if where else ''}; release it through the channel"
         )
-
-
-_noticed: ContextVar[list[Leak] | None] = ContextVar("noticed leaks", default=None)
-
-
-@contextmanager
-def noticing_leaks() -> Iterator[list[Leak]]:
-    """Every leak that is raised inside, also one that the audited code catches itself."""
-    found: list[Leak] = []
-    token = _noticed.set(found)
-    try:
-        yield found
-    finally:
-        _noticed.reset(token)
+        notice(self)  # also where the code that leaks catches it
 
 
 class SensitivityError(DpauditError):

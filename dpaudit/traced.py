@@ -17,7 +17,7 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 from dpaudit.claims import InvalidValue, Leak
 from dpaudit.sealed import operations as known
 from dpaudit.sealed import untraced
-from dpaudit.sealed.dependence import Dependence, dependence_of, distinct
+from dpaudit.sealed.dependence import Dependence, common_width, dependence_of, distinct
 from dpaudit.sealed.traces import ANY_BITS, ANYONE, Elements, Intervals, Precision, Private, Untraced, caller, snap
 
 __all__ = [
@@ -84,6 +84,11 @@ def one_record_each(sealed: Sealed) -> bool:
     if isinstance(private.trace, Elements) and not private.removal:
         return distinct(np.broadcast_to(private.trace.ids, private.value.shape).ravel())
     return isinstance(private.trace, Elements | Untraced)
+
+
+def in_one_interval(sealed: Sealed, width: float) -> bool:
+    """Do all values lie in one interval of that width? Else a value may tell whose it is, shuffled or not."""
+    return common_width(sealed._private) <= width
 
 
 class Sealed(NDArrayOperatorsMixin):

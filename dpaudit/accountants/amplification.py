@@ -53,12 +53,9 @@ def amplify(
         return Enclosure(low, high, closed.in_domain(local, clients, failure), method, witness)
     family = _family(method, steps)
     low, high = least_epsilon(family, local, clients, failure)
-    if isinstance(family, blanket.Family):
-        if _clones_are_near(local, clients, high, failure):
-            high = min(high, least_epsilon(CLONE, local, clients, failure)[1])
-        witness = _laplace_attack(family, local, clients, failure) if attack else None
-    else:
-        witness = _any_randomiser_attack(local, clients, failure) if attack else None
+    if family is not CLONE and _clones_are_near(local, clients, high, failure):
+        high = min(high, least_epsilon(CLONE, local, clients, failure)[1])
+    witness = _attacked(family, local, clients, failure) if attack else None
     return Enclosure(min(max(low, witness or low), high), high, True, method, witness)
 
 
@@ -70,10 +67,12 @@ def invert(
     digits: int = 50,
     *,
     steps: object = GRID_STEPS,
+    attack: bool = False,
 ) -> Enclosure:
     """Enclose the largest ε0 whose n shuffled reports meet (ε, δ); for ``clone`` and ``laplace`` at least ε.
 
-    ``closed`` is f^{-1}(ε) to ``digits`` digits, also out of its theorem's domain. Raises ``InvalidValue``.
+    ``closed`` is f^{-1}(ε) to ``digits`` digits, also out of its theorem's domain. ``attack``: the field of that name is then a
+    proven lower bound on the ε of reports at the lower end; above ``epsilon`` it refutes that end. Raises ``InvalidValue``.
     """
     target, clients, failure = (
         privacy_parameter(epsilon, "epsilon"),
@@ -82,9 +81,11 @@ def invert(
     )
     if method == "closed":
         low, high = closed.inverse(target, clients, failure, significant_digits(digits))
-        return Enclosure(low, high, closed.in_domain(high, clients, failure), method)
-    low, high = _largest_epsilon0(_family(method, steps), target, clients, failure)
-    return Enclosure(low, high, True, method)
+        witness = _any_randomiser_attack(shorten(low), clients, failure) if attack and low > 0 else None
+        return Enclosure(low, high, closed.in_domain(high, clients, failure), method, witness)
+    family = _family(method, steps)
+    low, high = _largest_epsilon0(family, target, clients, failure)
+    return Enclosure(low, high, True, method, _attacked(family, low, clients, failure) if attack else None)
 
 
 def epsilon0_rule(epsilon: Number, n: object, delta: Number, method: str = "closed", *, steps: object = GRID_STEPS) -> Fraction:
@@ -125,6 +126,12 @@ def _largest_epsilon0(family: Bound, epsilon: Fraction, n: int, delta: Fraction)
 def _clones_are_near(epsilon0: Fraction, n: int, epsilon: Fraction, delta: Fraction) -> bool:
     """Do the clones also meet δ there, or nearly? Then they may give the better end."""
     return CLONE.estimate(float(epsilon0), n, float(epsilon)) < log(delta) + 0.5
+
+
+def _attacked(family: Bound, epsilon0: Fraction, n: int, delta: Fraction) -> Fraction:
+    if isinstance(family, blanket.Family):
+        return _laplace_attack(family, epsilon0, n, delta)
+    return _any_randomiser_attack(epsilon0, n, delta)
 
 
 def _any_randomiser_attack(epsilon0: Fraction, n: int, delta: Fraction) -> Fraction:

@@ -234,6 +234,7 @@ def least(task: Task, curve: Curve) -> Noise:
         return min(ratio, 0.0) if delta <= task.delta else max(ratio, 1e-300)
 
     reach = Fraction(math.sqrt(2 * task.count * log(2 / task.delta))) / task.epsilon
+    reach = min(reach, task.count / task.delta)  # enough at ε = 0: each release moves the law by less than Δ over its scale
     safe = unsafe = task.rounded(task.steps * task.grid * reach)
     while excess(safe) > 0:
         unsafe, safe = safe, 2 * safe

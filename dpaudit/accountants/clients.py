@@ -35,7 +35,11 @@ def worst_client(charges: Sequence[Charge]) -> Client:
     sums = PureSums()
     for charge in charges:
         sums.add(charge)
-    alike = sums.worst_records()
+    return client_of(sums.worst_records(), charges)
+
+
+def client_of(alike: Cohort, charges: Sequence[Charge]) -> Client:
+    """The first of records that pay alike, and what touches it."""
     record = one_of(alike)
     touching = [c.name for c in charges if c.cohort.everyone or (record is not None and record in c.cohort)]
     return Client(record, alike, touching)

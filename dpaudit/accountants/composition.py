@@ -8,6 +8,7 @@ compose in parallel. A shuffled batch costs what the amplification theorem named
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -15,10 +16,10 @@ from functools import lru_cache
 from pathlib import Path
 
 from dpaudit.accountants.amplification import amplify
-from dpaudit.accountants.clients import worst_client
+from dpaudit.accountants.clients import Client, client_of, worst_client
 from dpaudit.accountants.closed import LARGEST_EPSILON, LARGEST_N
-from dpaudit.accountants.groups import groups
-from dpaudit.accountants.least import least
+from dpaudit.accountants.groups import groups, records_with
+from dpaudit.accountants.least import ZCDP, least
 from dpaudit.accountants.parts import AnyPart, Known, Part
 from dpaudit.accountants.summed import summed
 from dpaudit.charges import gaussian_epsilon, use_amplifier
@@ -33,6 +34,10 @@ REFUSED = (
 )
 
 
+IN_ADVANCE = (
+    "a sum of ρ holds where its limit was set in advance, as a door with a budget does; if what was released decided when to "
+    "stop, --odometer gives the figure that holds"
+)
 BLANKET = "privacy blanket, exact (Balle et al. 2019; Su et al. 2025)"
 CLONES = "clones, exact (Feldman–McMillan–Talwar 2021)"
 
@@ -108,11 +113,16 @@ class Read:
         return self.release.cohort if self.release.cohort.size != 0 else Cohort.all()
 
 
-def account(ledger: Ledger | str | Path | Iterable[Release], *, delta: Number | None = None, fixed: bool = False) -> Bound:
+def account(
+    ledger: Ledger | str | Path | Iterable[Release], *, delta: Number | None = None, fixed: bool = False,
+    limit: Fraction | None = None,
+) -> Bound:  # fmt: skip
     """A proven (ε, δ) for a ledger, its file or a list of releases, per observer and for its worst client.
 
     ``fixed``: every noise scale, sensitivity and cohort was fixed in advance, only the queries may have looked at what was
     released before; then losses are composed exactly. Else only what holds for adaptively chosen parameters is used.
+    ``limit``: the ε that it will be held to. A plain sum with δ = 0 is shown where anything better gains less than a thousandth,
+    but not where that thousandth decides.
     Without ``delta``: the budget's, else 0 where every release is pure and 10^-6 where not. Charges whose release was
     never stored (a crash) count as spent.
     """
@@ -120,13 +130,13 @@ def account(ledger: Ledger | str | Path | Iterable[Release], *, delta: Number | 
         raise InvalidValue("ledger", type(ledger).__name__, "a ledger, its file, or a list of releases")
     if isinstance(ledger, str | Path):
         if not is_ledger(ledger):
-            return account(load_releases(ledger), delta=delta, fixed=fixed)
+            return account(load_releases(ledger), delta=delta, fixed=fixed, limit=limit)
         with open_ledger(ledger, readonly=True) as opened:
-            return account(opened, delta=delta, fixed=fixed)
+            return account(opened, delta=delta, fixed=fixed, limit=limit)
     releases = list(ledger.releases() if isinstance(ledger, Ledger) else ledger)
     budget = ledger.budget if isinstance(ledger, Ledger) else None
     unused = ledger.unused_charges() if isinstance(ledger, Ledger) else []
-    return account_releases(releases, target_delta(releases, budget, delta), unused, fixed=fixed)
+    return account_releases(releases, target_delta(releases, budget, delta), unused, fixed=fixed, limit=limit)
 
 
 def target_delta(releases: Sequence[Release], budget: Budget | None, delta: Number | None) -> Fraction:
@@ -140,23 +150,33 @@ def target_delta(releases: Sequence[Release], budget: Budget | None, delta: Numb
 
 
 def account_releases(
-    releases: Sequence[Release], delta: Fraction, unused: Sequence[Charge] = (), *, fixed: bool = False
-) -> Bound:
-    """The bound at ``delta`` for these releases; ``fixed`` as in ``account``."""
+    releases: Sequence[Release], delta: Fraction, unused: Sequence[Charge] = (), *, fixed: bool = False,
+    limit: Fraction | None = None,
+) -> Bound:  # fmt: skip
+    """The bound at ``delta`` for these releases; ``fixed`` and ``limit`` as in ``account``."""
     reads = [Read.of(release) for release in releases]
     lines = [_line(read, delta) for read in reads]
     findings = _understated(releases)
     findings += [Finding("DPA005", f"{line.batch}: {line.preconditions}", line.batch) for line in lines if not line.in_domain]
     observers = ("server", "actions", *(["shuffled"] if any(r.kind == "shuffled" for r in releases) else []))
     seen = {observer: groups(touched(reads, unused, observer, delta)) for observer in observers}
-    bounds = {observer: least(parts, delta, fixed=fixed) for observer, parts in seen.items()}
+    bounds = {observer: least(parts, delta, fixed=fixed, limit=limit) for observer, parts in seen.items()}
     views = {observer: (bound.epsilon, bound.delta) for observer, bound in bounds.items()}
     epsilon, spent = views["server"]
     charges = [Charge(line.epsilon, line.delta, read.cohort, line.batch) for line, read in zip(lines, reads, strict=True)]
-    worst = worst_client([*charges, *unused]).to_dict(epsilon, spent)
+    worst = _worst(list(touched(reads, unused, "server", delta)), [*charges, *unused], bounds["server"].group)
     several = any(group.total() > 1 for group in seen["server"])
     notes = [REFUSED] if delta and several and not fixed else []
-    return Bound(epsilon, spent, bounds["server"].method, views, worst, lines, findings, notes)
+    notes += [IN_ADVANCE] if several and not fixed and ZCDP in bounds["server"].method else []
+    told = worst.to_dict(epsilon, spent)
+    return Bound(epsilon, spent, bounds["server"].method, views, told, lines, findings, notes)
+
+
+def _worst(seen: Sequence[tuple[AnyPart, Cohort]], charges: Sequence[Charge], group: Counter[AnyPart]) -> Client:
+    """The client whom the bound is about: the one with the largest sum if that is what touches it, else one whom it touches."""
+    first = worst_client(charges)
+    own = Counter(part for part, cohort in seen if cohort.everyone or (first.record is not None and first.record in cohort))
+    return first if own == group or not group else client_of(records_with(seen, group), charges)
 
 
 def _understated(releases: Sequence[Release]) -> list[Finding]:
@@ -207,6 +227,9 @@ def _shuffled_line(read: Read, pure: Fraction, delta: Fraction) -> Line:
     release = read.release
     if not delta:
         return Line(release.name, release.n, pure, True, pure, "local randomiser", "δ = 0: shuffling gives nothing")
+    if read.crowd < 2 <= release.n:
+        why = "a report that is alone with its tag or its interval is not hidden by shuffling"
+        return Line(release.name, release.n, pure, True, pure, "local randomiser", why)
     epsilon = amplified(read.noise, pure, read.crowd, delta)
     if epsilon < pure:
         blanket = isinstance(read.noise, Laplace)
@@ -229,7 +252,7 @@ def touched(reads: Sequence[Read], unused: Sequence[Charge], observer: str, delt
             if behind.upper < (read.noise.epsilon(read.steps) or 0):
                 yield Known(behind.upper, share), read.cohort
                 continue
-        crowd = read.fewest_alike if observer == "actions" else read.crowd
+        crowd = min(read.fewest_alike, read.crowd) if observer == "actions" else read.crowd
         shuffled = crowd if read.release.kind == "shuffled" else None
         yield Part(read.noise, read.steps, 1, read.coordinates, shuffled), read.cohort
     for charge in unused:

@@ -112,7 +112,9 @@ def saddle(law: FloatLaw) -> Saddle:
             away = (c * leap if gap < 0 else c / leap, min(leap**2, 1e20))
             following, leap = (math.sqrt(low) * math.sqrt(high), 3.0) if bounded else away
         if abs(following - c) <= 1e-3 * c:
-            break
+            if low > 0 or law.n * law.cumulants(0.98 * c)[1] < 2 / (0.98 * c):
+                break
+            following = c / 3  # where every report is tilted to one value the curvature is nothing but rounding
         c = following
     variance = max(law.n * law.cumulants(c)[2], 0.0)
     s = max(variance + 2 / c / c, 1e-300) ** -0.5

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable
+from itertools import pairwise
 from typing import TypeVar
 
 from dpaudit.ledger import Cohort
@@ -20,6 +21,19 @@ def groups(touched: Iterable[tuple[Kind, Cohort]]) -> list[Counter[Kind]]:
     everyone: Counter[Kind] = Counter()
     changes: dict[int, Counter[Kind]] = {}
     named: dict[str, Counter[Kind]] = {}
+    _sort_in(touched, everyone, changes, named)
+    found = {frozenset((everyone + own).items()) for own in named.values()}
+    found |= _swept(everyone, changes)
+    found.add(frozenset(everyone.items()))
+    return _largest([Counter(dict(items)) for items in found])
+
+
+def _sort_in(
+    touched: Iterable[tuple[Kind, Cohort]],
+    everyone: Counter[Kind],
+    changes: dict[int, Counter[Kind]],
+    named: dict[str, Counter[Kind]],
+) -> None:
     for kind, cohort in touched:
         if cohort.everyone:
             everyone[kind] += 1
@@ -28,10 +42,21 @@ def groups(touched: Iterable[tuple[Kind, Cohort]]) -> list[Counter[Kind]]:
             changes.setdefault(stop, Counter())[kind] -= 1
         for name in cohort.ids:
             named.setdefault(name, Counter())[kind] += 1
-    found = {frozenset((everyone + own).items()) for own in named.values()}
-    found |= _swept(everyone, changes)
-    found.add(frozenset(everyone.items()))
-    return _largest([Counter(dict(items)) for items in found])
+
+
+def records_with(touched: Iterable[tuple[Kind, Cohort]], group: Counter[Kind]) -> Cohort:
+    """The records that exactly these kinds touch, so often: the first range of them, or the first name; else everyone."""
+    everyone: Counter[Kind] = Counter()
+    changes: dict[int, Counter[Kind]] = {}
+    named: dict[str, Counter[Kind]] = {}
+    _sort_in(touched, everyone, changes, named)
+    current, places = Counter(everyone), sorted(changes)
+    for place, after in pairwise([*places, *places[-1:]]):
+        current.update(changes[place])
+        if +current == group and after > place:
+            return Cohort(intervals=((place, after),))
+    names = [name for name, own in named.items() if everyone + own == group]
+    return Cohort(ids=frozenset((min(names),))) if names else Cohort.all()
 
 
 def _swept(everyone: Counter[Kind], changes: dict[int, Counter[Kind]]) -> set[frozenset[tuple[Kind, int]]]:

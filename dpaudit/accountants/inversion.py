@@ -18,6 +18,7 @@ from dpaudit.balls import decimal
 _NEAR = 1e-9  # ε and ε0 are not told apart below this
 _FAR = Fraction(1, 50)  # how far the two ends of an enclosure may be apart before an attack is tried
 _LONGEST_STEP = 3.0
+_FARTHEST = 30.0  # log(ε0 − ε): no report needs more
 
 
 class Family(Protocol):
@@ -91,7 +92,9 @@ def largest_epsilon0(
     if family.estimate(float(near), n, float(epsilon)) > log(delta) and curve(near)[0] > delta:
         return epsilon, near
     root = _root_of_epsilon0(family, float(epsilon), n, log(delta))
-    safe, unsafe = certified_ends(curve, lambda t: shorten(epsilon + Fraction(math.exp(t)), -t / math.log(2)), root, delta)
+    safe, unsafe = certified_ends(
+        curve, lambda t: shorten(epsilon + Fraction(math.exp(min(t, _FARTHEST))), -t / math.log(2)), root, delta
+    )
     low = epsilon if safe is None else max(safe, epsilon)
     if unsafe is None or unsafe > low * (1 + _FAR):
         refuted = _first_refuted(lambda x: attack(x, n, delta) > epsilon, low)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
 
@@ -30,30 +30,33 @@ class Least:
     epsilon: Fraction
     delta: Fraction
     method: str
+    group: Group = field(default_factory=Counter)  # of the records that pay most
 
 
-def least(groups: Iterable[Group], delta: Fraction, *, fixed: bool) -> Least:
+def least(groups: Iterable[Group], delta: Fraction, *, fixed: bool, limit: Fraction | None = None) -> Least:
     """The bound that holds for every record: the largest of the groups' least ones, and the largest δ.
 
     ``fixed``: parameters were fixed in advance. Only then may laws of losses or Rényi divergences be composed.
+    ``limit``: an ε that is asked for; a plain sum, preferred where little is gained by more, is not preferred above it.
     Raises ``InvalidValue`` where no finite ε exists at δ.
     """
     sums = sorted(((_sum(_key(group), delta), group) for group in groups), key=lambda pair: pair[0].epsilon, reverse=True)
     worst, spent = Least(Fraction(0), Fraction(0), ""), Fraction(0)
     for place, (bound, group) in enumerate(sums):
         if bound.epsilon > worst.epsilon:  # else this record pays less whatever the method
-            bound = _least(_key(group), delta, fixed and place < _TRIED)
+            bound = replace(_least(_key(group), delta, fixed and place < _TRIED, limit), group=group)
         spent = max(spent, bound.delta)
         worst = max(worst, bound, key=lambda each: each.epsilon)
-    return Least(worst.epsilon, spent, worst.method + PARALLEL if worst.method else "nothing released")
+    return Least(worst.epsilon, spent, worst.method + PARALLEL if worst.method else "nothing released", worst.group)
 
 
-def _least(parts: tuple[AnyPart, ...], delta: Fraction, fixed: bool) -> Least:
+def _least(parts: tuple[AnyPart, ...], delta: Fraction, fixed: bool, limit: Fraction | None) -> Least:
     """The least of the bounds; a pure one, with δ = 0, also where the others are less than a thousandth below it."""
     plain = _sum(parts, delta)
     others = (_zcdp(parts, delta), _fixed(parts, delta) if fixed else None) if delta else ()
     best = min((plain, *filter(None, others)), key=lambda each: each.epsilon)
-    return plain if not plain.delta and best.epsilon > plain.epsilon * _WORTH else best
+    little = best.epsilon > plain.epsilon * _WORTH and (limit is None or plain.epsilon <= limit or best.epsilon > limit)
+    return plain if not plain.delta and little else best
 
 
 def _key(group: Group) -> tuple[AnyPart, ...]:

@@ -11,8 +11,9 @@ import numpy as np
 
 from dpaudit.accountants.composition import account_releases
 from dpaudit.channel import Channel, simulate
-from dpaudit.claims import Bound, Claim, DpauditError, Finding, InvalidValue, Leak, Upper, noticing_leaks
+from dpaudit.claims import Bound, Claim, DpauditError, Finding, InvalidValue, Leak, Upper
 from dpaudit.ledger import Release
+from dpaudit.notices import watching
 from dpaudit.probe import PathWatch
 from dpaudit.subject import Subject, fresh
 from dpaudit.traced import Sealed
@@ -110,19 +111,22 @@ def _at(bound: Bound, claim: Claim) -> Fraction:
 def _run(subject: Subject, claim: Claim, data: Any, seed: int) -> _Run:
     sealed = subject.neighbours.seal(data)
     watch = PathWatch()
-    with noticing_leaks() as leaks, simulate(seed, every_report=True, observe=watch.observe) as channel, channel.audited():
+    with watching() as noticed, simulate(seed, every_report=True, observe=watch.observe) as channel, channel.audited():
         returned = subject.run(fresh(data) if sealed is None else sealed, channel)
-    if leaks:  # also one that the subject caught
-        raise leaks[0]
+    if noticed.leaks:  # also one that the subject caught
+        raise noticed.leaks[0]
     if _holds_sealed(returned):
         raise Leak("the returned value", subject.name)
     if sealed is not None:
         _compare_with_plain(subject, data, seed, channel)
     releases = [event.record for event in channel.events if event.record is not None]
-    proven = sealed is not None and all(event.derived is not None for event in channel.events)
+    doubts = [
+        Finding("untraced", f"{doubt.operation} fails on some data, and that would tell", doubt.where) for doubt in noticed.doubts
+    ]
+    proven = sealed is not None and not doubts and all(event.derived is not None for event in channel.events)
     # Whoever looks at a released value may go on to release more on a branch that this run did not take.
     watched = not watch.looked and not _reports(channel) and not channel.used_rng
-    return _Run(releases, list(channel.findings), proven, watched, list(channel.untraced))
+    return _Run(releases, list(channel.findings), proven, watched, [*channel.untraced, *doubts])
 
 
 def _compare_with_plain(subject: Subject, data: Any, seed: int, sealed: Channel) -> None:
@@ -152,7 +156,7 @@ def _enforced(subject: Subject, claim: Claim, data: Any, seed: int) -> str:
     sealed = subject.neighbours.seal(data)
     for filter_ in ("pure-sums", "zcdp") if claim.delta else ("pure-sums",):
         try:
-            with simulate(seed, budget=claim, filter=filter_, every_report=True, proven=True) as channel:
+            with watching(), simulate(seed, budget=claim, filter=filter_, every_report=True, proven=True) as channel:
                 subject.run(fresh(data) if sealed is None else sealed, channel)
         except DpauditError:  # over budget, or a release that is not proven
             continue

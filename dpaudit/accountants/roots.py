@@ -16,6 +16,7 @@ _HOPELESS = 10**6  # an enclosure this many times wider than δ proves nothing
 _ENOUGH = 1e-7  # a proven end this close is not moved any more
 _CLOSE = 3e-8
 _SMALL = 1e-6  # of the curve; estimates are not smoother than that
+_SECANTS = 10  # after so many every other step halves the bracket: the curve is far from a straight line
 _APART = 1e-3  # points nearer to each other say nothing about the slope
 
 
@@ -31,7 +32,7 @@ def float_root(curve: Callable[[float], float], start: float, step: float) -> Ro
     """A zero of an increasing curve that is close to a straight line with slope 2: secants, kept in a bracket."""
     (x, u), (low, high), slope = (start, curve(start)), (-math.inf, math.inf), 2.0
     y, v = math.nan, math.nan
-    for _ in range(80):
+    for turn in range(80):
         low, high = (x, high) if u < 0 else (low, x)
         if abs(x - y) > _APART and math.isfinite(u - v) and (u - v) / (x - y) > 0:
             slope = (u - v) / (x - y)
@@ -40,9 +41,9 @@ def float_root(curve: Callable[[float], float], start: float, step: float) -> Ro
             guess = x + math.copysign(max(abs(guess - x), 10 * _APART), guess - x)
         if not abs(guess - x) <= step:
             guess = x + step if u < 0 else x - step
-        if abs(guess - x) <= _CLOSE * max(1.0, abs(x)) or abs(u) <= _SMALL:
+        if (abs(guess - x) <= _CLOSE * max(1.0, abs(x)) and abs(u) < 1) or abs(u) <= _SMALL:
             return Root(guess, slope)
-        if not low < guess < high:
+        if not low < guess < high or (turn > _SECANTS and turn % 2 and high - low < math.inf):
             guess = (low + high) / 2
         if high - low <= _CLOSE * max(1.0, abs(x)):
             break

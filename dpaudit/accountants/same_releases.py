@@ -36,7 +36,7 @@ class SameReleases:
 def of_worst_client(releases: Sequence[Release], delta: Fraction, count: int = 1) -> SameReleases:
     """The releases that touch the client who pays most at δ, each ``count`` times. Those of sensitivity 0 tell nothing."""
     reads = [Read.of(release) for release in releases]
-    worst = account_releases(releases, delta).worst_client["client"]
+    worst = account_releases(releases, delta, fixed=True).worst_client["client"]  # as the peers assume
     touching = [read for read in reads if read.cohort.everyone or (worst is not None and worst in read.cohort)]
     groups = Counter(
         Part(read.noise, read.steps, count, read.coordinates, read.crowd if read.release.kind == "shuffled" else None)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import accumulate
 from math import ceil
 from pathlib import Path
 
@@ -61,7 +62,7 @@ def spending(
     if target and ends:
         shares = composed_shares(list(touched(reads, unused, "server", target)), target, fixed=fixed)
         seen = (groups(touched(reads[:end], unused, "server", target)) for end in ends[:-1])
-        after = [*(least(parts, target, fixed=fixed).epsilon for parts in seen), bound.epsilon]
+        after = _rising([*(least(parts, target, fixed=fixed).epsilon for parts in seen), bound.epsilon])
     else:
         after = list(_sums(charges, unused, ends))
     drawn = summed_shares([*unused, *charges]) if shares is None else shares
@@ -72,6 +73,11 @@ def _ends(count: int, steps: int) -> list[int]:
     """Where each step ends: at most so many, all but the last equally long."""
     size = max(1, ceil(count / steps))
     return [*range(size, count, size), count] if count else []
+
+
+def _rising(bounds: Sequence[Fraction]) -> list[Fraction]:
+    """The first releases tell no more than all of them: a bound for more releases holds for fewer."""
+    return list(accumulate(reversed(bounds), min))[::-1]
 
 
 def _sums(charges: Sequence[Charge], unused: Sequence[Charge], ends: Sequence[int]) -> Iterator[Fraction]:

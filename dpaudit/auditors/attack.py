@@ -96,6 +96,7 @@ def attack(
     if not evidence.strongest:  # what these events did not find, others might
         result.detectable = None
     if sequential:
+        result.losses = bets.losses
         return result if result.lower.epsilon >= bets.lower.epsilon else bets
     if evidence.needs_game and not result.refuted:
         chosen, exact = evidence.pairs, evidence.by_likelihood
@@ -216,7 +217,7 @@ def _bet_attack(
     kind = "likelihood ratio" if by_likelihood else "learned score"
     lower = Lower(_down(found.lower), confidence, f"e-process, {kind}, valid at any time", -(-found.runs // 2))
     least = detectable_bets(found, float(claim.epsilon), float(claim.delta), runs, error)
-    result = Attack(lower, found.flagged, detectable=_down(least, 4), interrupted=found.interrupted)
+    result = Attack(lower, found.flagged, detectable=_down(least, 4), interrupted=found.interrupted, losses=found.losses)
     figure = found.log_evidence / np.log(10)
     if found.flagged:
         result.level = float(np.nextafter(float_up(claim.epsilon), np.inf))  # more than the claim, at least

@@ -11,10 +11,11 @@ import numpy as np
 
 from dpaudit.auditors.engine import Engine
 from dpaudit.auditors.game import rounded
+from dpaudit.auditors.loss_counts import Frame
 from dpaudit.auditors.online import Online
 from dpaudit.auditors.runs import Trials, draw
 from dpaudit.auditors.sequential import bets, lower_bound
-from dpaudit.claims import Claim, float_up
+from dpaudit.claims import Claim, Losses, float_up
 
 FIRST, GROWTH = 8, 8  # runs in the first chunk; later ones hold an eighth of what came before
 PILOT = 2000  # runs per side of the small games that choose among several pairs
@@ -30,6 +31,7 @@ class Betting:
     log_evidence: float
     lower: float
     answered: float  # share of the runs on which a prediction was at least half as sure as the surest
+    losses: Losses | None = None
 
 
 def bet_until(trials: Trials, claim: Claim, runs: int, *, alpha: float, confidence: float, engine: Engine) -> Betting:
@@ -38,12 +40,14 @@ def bet_until(trials: Trials, claim: Claim, runs: int, *, alpha: float, confiden
     process, online = bets(epsilon, delta), None if trials.by_likelihood else Online(epsilon)
     sizes = list(growing(runs, trials.largest))
     done, flagged, interrupted, sure = 0, False, False, np.zeros(0)
+    seen: list[tuple[np.ndarray, np.ndarray]] = []
     try:
         with closing(engine.map(draw, trials, sizes)) as chunks:
             for coins, values in chunks:
                 odds = rounded(values if online is None else online.odds(values))
                 stop = process.bet(odds, coins, -math.log(alpha))
                 done, flagged = done + (stop or len(coins)), stop is not None
+                seen.append((odds[:stop], coins[:stop]))
                 if flagged:
                     break
                 if online is not None:
@@ -54,7 +58,17 @@ def bet_until(trials: Trials, claim: Claim, runs: int, *, alpha: float, confiden
         interrupted = True
     against = float(process.evidence[np.searchsorted(process.grid, epsilon)])
     answered = float((sure >= np.quantile(sure, 0.99) / 2).mean()) if len(sure) else 0.0
-    return Betting(done, flagged, interrupted, against, lower_bound(process, 1 - confidence), answered)
+    losses = _losses(seen, "likelihood ratio" if online is None else "learned score")
+    return Betting(done, flagged, interrupted, against, lower_bound(process, 1 - confidence), answered, losses)
+
+
+def _losses(seen: list[tuple[np.ndarray, np.ndarray]], score: str) -> Losses | None:
+    """Of all draws that were bet on, each by the score of its time."""
+    if not seen:
+        return None
+    odds, coins = (np.concatenate(side) for side in zip(*seen, strict=True))
+    frame = Frame.around(odds)
+    return frame.losses(frame.count(odds[coins]), frame.count(odds[~coins]), score)
 
 
 def growing(runs: int, largest: int) -> Iterator[int]:

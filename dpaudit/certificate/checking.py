@@ -69,7 +69,7 @@ def _check_ledger(found: Checked, path: str | Path | None) -> None:
     later = book.tree.size - certified["size"]
     found.checked.append(f"the ledger: {certified['size']} entries are as certified")
     if later:
-        found.not_checked.append(f"{later} entries that the ledger got since; certify again to cover them")
+        found.not_checked.append(f"what was written to the ledger since ({later} more); certify again to cover it")
 
 
 def _belongs(found: Checked, path: str | Path) -> None:

@@ -28,6 +28,7 @@ ASSUMPTIONS = {
     "no-side-channels": "time, memory, errors and traffic show nothing; only outputs were looked at",
     "system-entropy": "the operating system's random numbers cannot be foretold",
     "source-is-whole": "the source digest covers the subject's file or package, not what that imports from elsewhere",
+    "behind-its-door": "the deployment runs this code behind a live door with this budget, as dp.live_certified opens it",
     "written-by-the-door": "entries of the ledger were written by the code whose digest it names",
     "lost-charges": "charges without a stored release count as spent, and showed nothing",
 }
@@ -75,6 +76,8 @@ def assumptions(model: str, ledger: LedgerEvidence | None) -> list[dict[str, str
     """The flags that hold for this certificate, each with its meaning."""
     flags = ["trusted-host", "one-record-per-person", "no-side-channels", "system-entropy", "source-is-whole"]
     flags += {"central": ["trusted-server"], "shuffled": ["trusted-shuffler", "honest-clients"]}.get(model, [])
-    if ledger is not None:
+    if ledger is None:
+        flags.append("behind-its-door")
+    else:
         flags += ["written-by-the-door"] + (["lost-charges"] if ledger.unused else [])
     return [{"flag": flag, "meaning": ASSUMPTIONS[flag]} for flag in flags]

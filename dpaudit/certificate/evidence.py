@@ -23,7 +23,7 @@ from dpaudit.verdict import audit
 
 @dataclass(frozen=True)
 class Opening:
-    """The first budget of a ledger: what was promised before anything was released, if it stands before every charge."""
+    """The budget at a ledger's first charge: what was promised before anything was released. Else the first one after it."""
 
     budget: Budget
     filter: str
@@ -82,7 +82,7 @@ def read_ledger(path: str | Path) -> LedgerEvidence:
 
 
 def _history(ledger: Ledger) -> tuple[Opening | None, list[dict[str, str]], str]:
-    """The first budget with the number of charges before it; digests of all code that charged, in order; the last version."""
+    """The budget at the first charge, or else the first one after it; digests of all code that charged; the last version."""
     first, charges = None, 0
     code: dict[str, Any] = {}
     writers: list[dict[str, str]] = []
@@ -91,8 +91,9 @@ def _history(ledger: Ledger) -> tuple[Opening | None, list[dict[str, str]], str]
         if data["entry"] in ("ledger", "code"):
             code = data
         elif data["entry"] == "budget":
-            if first is None:
-                first = Opening(Budget(data["epsilon"], data["delta"]), data["filter"], data.get("proven", False), charges)
+            if first is None or not charges:  # nothing was seen yet that a tighter one could have been chosen by
+                proven = data.get("proven", False) or (first is not None and first.proven)
+                first = Opening(Budget(data["epsilon"], data["delta"]), data["filter"], proven, charges)
         elif data["entry"] == "charge" or "charge" not in data:  # else a release that was charged before
             charges += 1
             if not writers or writers[-1] != code.get("sources", {}):

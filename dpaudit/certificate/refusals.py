@@ -40,9 +40,8 @@ def _of_ledger(ledger: LedgerEvidence) -> list[str]:
         reasons.append("no budget at its door: only the path that was taken is known, not what other paths would have cost")
     else:
         if opening.charges_before:
-            reasons.append(
-                f"the budget was set after {opening.charges_before} charges: what is chosen afterwards promises nothing"
-            )
+            charges = f"charge {opening.charges_before}"
+            reasons.append(f"the budget was set after {charges}: what is chosen afterwards promises nothing")
         if not opening.proven:
             reasons.append("the door took releases that are only declared: open it with proven=True, from the start")
         if ledger.bound.epsilon > opening.budget.epsilon or ledger.bound.delta > opening.budget.delta:

@@ -68,7 +68,7 @@ def statement(
 
 
 def _claim(ledger: LedgerEvidence | None, audited: AuditEvidence | None) -> Claim:
-    """The subject's claim; of a ledger alone, its first budget, which whoever receives its releases is bounded by."""
+    """The subject's claim; of a ledger alone, the budget that it began with: it bounds whoever receives its releases."""
     if audited is not None:
         return audited.verdict.claim
     assert ledger is not None  # else it was refused

@@ -15,9 +15,9 @@ def account_command(options: argparse.Namespace) -> Answer:
     from dpaudit.report.text import account_text, odometer_text
 
     epsilon, delta = given_epsilon(options.epsilon, needed=False), options.delta
-    bound = account(options.ledger, delta=delta, fixed=options.fixed)
-    readings = odometer(options.ledger, delta=delta) if options.odometer else []
     limit = (epsilon, exact_delta(delta or 0)) if epsilon is not None else _own_budget(options.ledger)
+    bound = account(options.ledger, delta=delta, fixed=options.fixed, limit=None if limit is None else limit[0])
+    readings = odometer(options.ledger, delta=delta) if options.odometer else []
     over = limit is not None and (bound.epsilon > limit[0] or bound.delta > limit[1])
     findings = list(bound.findings)
     if over and limit is not None:
@@ -76,7 +76,7 @@ def invert_command(options: argparse.Namespace) -> Answer:
 
     method = options.method or "closed"
     digits = whole(options.digits, "digits")
-    found = invert(options.epsilon, options.n, options.delta, method=method, digits=digits)
+    found = invert(options.epsilon, options.n, options.delta, method=method, digits=digits, attack=True)
     return _enclosure(found, "epsilon0", "ε0", method, options, digits if method == "closed" else 12)
 
 

@@ -12,6 +12,10 @@ from dpaudit.report.histogram import histogram
 from dpaudit.report.page import Html, badge, element, facts, page, rows
 from dpaudit.report.text import floored, number
 
+WITNESS = {
+    "batch": "batch", "event": "event", "probability": "probability on D", "neighbour_probability": "probability on D'",
+    "other_probability": "probability on D'", "loss": "loss",
+}  # fmt: skip
 _LONG = 300  # letters of one fact of a witness; --witness FILE writes all of it
 
 
@@ -62,7 +66,7 @@ def audit_facts(verdict: Verdict) -> dict[str, str]:
 def witness_facts(witness: Mapping[str, Any]) -> dict[str, str]:
     """The pair of data that the audit made, and what tells them apart; what only a replay needs is left out."""
     told = {"D": witness["data"], "D'": witness["neighbour"]}
-    told |= {key: witness[key] for key in ("event", "probability", "neighbour_probability", "loss", "batch") if key in witness}
+    told |= {name: witness[key] for key, name in WITNESS.items() if key in witness}
     for place, moved in enumerate(witness.get("moved", ())):
         asked = f"D asks {moved['query']:.6g}, D' asks {moved['neighbour']:.6g}, released was {moved['output']:.6g}"
         told[f"release {place + 1}"] = f"{moved['release']}: {asked}"

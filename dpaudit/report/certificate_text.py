@@ -40,9 +40,11 @@ def _content(predicate: Mapping[str, Any]) -> list[str]:
     lines += wrapped(
         "against", f"{predicate['observer']}: {SEES[predicate['observer']]}; {predicate['trust_model']['model']} model"
     )
-    door = (
-        "none: no running sum keeps this budget" if predicate["door"] is None else "dp.live_certified opens it, with this budget"
-    )
+    door = "dp.live_certified opens it for this code, with this budget"
+    if predicate["door"] is None:
+        door = "none: no running sum keeps this budget while it runs"
+    elif predicate["audit"] is None:
+        door = "the ledger's own, with this budget; its code is not part of the certificate (--subject)"
     lines += wrapped("door", door)
     lines += wrapped("level", f"{predicate['assurance']['level']}: {predicate['assurance']['meaning']}")
     lines += wrapped("assumes", ", ".join(one["flag"] for one in predicate["assumptions"]))

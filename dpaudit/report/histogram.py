@@ -33,7 +33,7 @@ def histogram(losses: Losses, claim: float) -> Html:
                 told = f"on {name}, loss {edges[place]:.3g} to {edges[place + 1]:.3g}: {_percent(share)} of the runs"
                 inside += box(left, _MIDDLE - height if up else _MIDDLE, x(edges[place + 1]) - left - 1, height, colour, told)
     inside += line(LEFT, _MIDDLE, RIGHT, _MIDDLE, "var(--ink)") + label(LEFT, 16, "on D") + label(LEFT, 182, "on D'")
-    inside += _marks(x(-claim), x(claim), claim) if near else label(RIGHT, 202, f"the claim, ε = {claim:.4g}, is far outside")
+    inside += _marks(x(-claim), x(claim), claim) if near else label(RIGHT, 182, f"the claim, ε = {claim:.4g}, is far outside")
     inside += "" if near and x(claim) - x(0) < _CLOSE / 2 else label(x(0), 202, "0")
     return figure(inside, 208, f"privacy losses of {_runs(losses)}; {beyond(losses, claim)}", caption(losses, claim))
 

@@ -122,3 +122,14 @@ def _of_intervals(trace: Intervals, slop: float) -> Dependence:
     deepest = int(np.cumsum(steps[order]).max(initial=0))
     ranges = [range(int(a), int(b)) for a, b in zip(start, stop, strict=True)]
     return Dependence(np.full((1, deepest), trace.width), ranges, slop)
+
+
+def common_width(private: Private) -> float:
+    """How wide an interval is that holds every entry, whatever the data. The door takes NaN for 0. Infinite where not known."""
+    trace = private.trace
+    if not isinstance(trace, Elements):
+        return math.inf
+    low, high = float(np.min(trace.low, initial=math.inf)), float(np.max(trace.high, initial=-math.inf))
+    if trace.nan:
+        low, high = min(low, 0.0), max(high, 0.0)
+    return max(high - low, 0.0) if math.isfinite(high - low) else math.inf

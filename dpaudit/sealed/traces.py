@@ -21,6 +21,8 @@ LARGEST = 2**52  # units of the grid; see noise.to_units
 ANYONE = -1  # stands for "whichever record is added or removed" in the ids of a Spread
 NOBODY = -2  # stands for public values among the ids of Elements
 ANY_BITS = 1074  # every float64 is a multiple of 2^-1074
+TINY = 2.0**-900  # rounding errors of smaller numbers may be lost below 2^-1074: nothing inexact is said of them
+SHAPE, TYPE = 1, 2  # what may depend on the data besides the values: the shape; the shape and the type
 
 Range = tuple[np.ndarray, np.ndarray, bool]  # low, high, may be NaN
 
@@ -100,11 +102,11 @@ class Intervals:
 
 @dataclass(frozen=True)
 class Untraced:
-    """The dependence was lost in ``operation`` at ``where``. ``hidden``: even the shape may depend on the data."""
+    """The dependence was lost in ``operation`` at ``where``. ``hidden``: even the shape, or the type too, may depend on the data."""
 
     operation: str
     where: str
-    hidden: bool = False
+    hidden: int = 0
 
 
 Trace = Elements | Spread | Intervals | Untraced
@@ -119,16 +121,25 @@ class Precision:
     slop: float = 0.0
 
     def combine(self, bits: int, size: float, terms: int) -> Precision:
-        """After an operation with ``terms`` rounded additions; exact while everything, differences too, fits 53 bits."""
+        """After an operation with ``terms`` rounded additions; exact while everything, differences too, fits 53 bits.
+
+        The error is infinite where it cannot be bounded: the value is then untraced.
+        """
         if self.slop == 0.0 and fits(bits, size):
             return Precision(bits, size)
-        grown = self.slop * max(1.0, size / max(self.size, 1e-300))
+        if not math.isfinite(size) or 0 < size < TINY or (self.slop and not TINY <= self.size < math.inf):
+            return Precision(bits, size, math.inf)
+        grown = self.slop * max(1.0, size / self.size) if self.slop else 0.0
         return Precision(bits, size, grown + terms * 2.0**-52 * size)
 
 
 def fits(bits: int, size: float) -> bool:
     """Do multiples of 2^-bits up to ``size``, and their differences, fit into a float64?"""
-    return math.isfinite(size) and math.frexp(size)[1] + bits <= 52
+    return bits <= ANY_BITS and math.isfinite(size) and math.frexp(size)[1] + bits <= 52
+
+
+class Unbounded(ArithmeticError):
+    """A move, a range or a rounding error is not finite: the operation cannot say how its result depends on a record."""
 
 
 def gap(low: np.ndarray, high: np.ndarray) -> np.ndarray:
@@ -181,7 +192,10 @@ def is_public(ids: np.ndarray) -> bool:
 
 
 class Private:
-    """Private values with their trace. ``removal``: neighbours lack a record, so the number of records is private."""
+    """Private values with their trace. ``removal``: neighbours lack a record, so the number of records is private.
+
+    Raises ``Unbounded`` for a trace with a number that is not finite; entries of one record may be infinite where raw data are.
+    """
 
     __slots__ = ("precision", "removal", "trace", "value")
 
@@ -189,23 +203,37 @@ class Private:
         self.value = np.asarray(value).view()
         self.value.flags.writeable = False  # slices share memory: a change in place would outdate their traces
         self.trace, self.precision, self.removal = trace, precision, removal
+        if not _bounded(trace, precision):
+            raise Unbounded
 
     @property
-    def hidden(self) -> bool:
-        """Does the shape depend on the data?"""
+    def hidden(self) -> int:
+        """Does the shape depend on the data (SHAPE), or the type too (TYPE)?"""
         if isinstance(self.trace, Untraced):
             return self.trace.hidden
-        return self.removal and isinstance(self.trace, Elements)
+        return SHAPE if self.removal and isinstance(self.trace, Elements) else 0
 
     def with_trace(self, value: Any, trace: Trace) -> Private:
         return Private(value, trace, self.precision, self.removal)
 
-    def lost(self, operation: str, value: Any, *, hidden: bool = False) -> Private:
-        """The same records behind ``value``, but nobody knows how. The first loss is the one that is reported."""
-        hide = (hidden or self.hidden) and np.ndim(value) > 0
+    def lost(self, operation: str, value: Any, *, hidden: int | None = None) -> Private:
+        """The same records behind ``value``, but nobody knows how. The first loss is the one that is reported.
+
+        ``hidden``: what else depends on the data; by default, what did so far.
+        """
+        hide = self.hidden if hidden is None else hidden
         if isinstance(self.trace, Untraced):
             return self.with_trace(value, Untraced(self.trace.operation, self.trace.where, hide))
         return self.with_trace(value, Untraced(operation, caller(), hide))
+
+
+def _bounded(trace: Trace, precision: Precision) -> bool:
+    if isinstance(trace, Untraced):
+        return True
+    if isinstance(trace, Elements):
+        return math.isfinite(precision.slop) and not (np.isnan(trace.low).any() or np.isnan(trace.high).any())
+    furthest = trace.width if isinstance(trace, Intervals) else float(np.max(trace.moves, initial=0.0))  # NaN if one is
+    return math.isfinite(precision.size) and math.isfinite(precision.slop) and math.isfinite(furthest)
 
 
 def caller() -> str:

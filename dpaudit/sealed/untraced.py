@@ -1,8 +1,12 @@
-"""Operations that no trace knows: run on the plain values, their result stays sealed, and nothing else gets hold of them."""
+"""Operations that no trace knows: run on the plain values, their result stays sealed, and nothing else gets hold of them.
+
+Neither does anybody learn from an error whether it came: it is a leak, and a call that could fail on other data is noticed.
+"""
 
 from __future__ import annotations
 
 import numbers
+import operator
 import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -10,79 +14,91 @@ from typing import Any
 import numpy as np
 
 from dpaudit.claims import Leak
-from dpaudit.sealed.traces import Private, caller
+from dpaudit.notices import Doubt, notice
+from dpaudit.sealed import shapes
+from dpaudit.sealed.traces import TYPE, Private, caller
 
 # Operations that write or print what they are given.
 _WRITERS = "array2string array_repr array_str dump dumps save savetxt savez savez_compressed tobytes tofile tostring"
-# Functions and methods whose result has a shape that follows from the shapes of its arguments alone …
-_STATIC = """abs all amax amin angle any argmax argmin argpartition argsort around array_split astype average cov cross cummax
-    cumprod cumsum diag diagonal diff digitize dot ediff1d einsum expand_dims fix flatten flip fliplr flipud gradient hsplit imag
-    inner isclose kron max mean median min nan_to_num nanmax nanmean nanmedian nanmin nanpercentile nanprod nanquantile nanstd
-    nansum nanvar norm ones_like outer partition percentile prod ptp quantile ravel real repeat reshape roll rot90 round sort
-    split squeeze std sum swapaxes tensordot tile trace transpose tri tril triu unwrap var vdot vsplit zeros_like"""
-# … whichever of the arguments is private; for the others, a private second argument may be a shape or a number of places.
-_MANY = """append column_stack concatenate cov cross dot dstack einsum hstack inner interp isclose kron outer searchsorted stack
-    tensordot vdot vstack where"""
-WRITERS, STATIC, MANY = (frozenset(names.split()) for names in (_WRITERS, _STATIC, _MANY))
-_PLAIN = (bool, int, float, complex, str, bytes, slice, range, type, np.dtype, np.generic, type(None), type(...))
-_DATA_DEPENDENT = (np.linalg.LinAlgError, FloatingPointError, ZeroDivisionError, OverflowError, IndexError)
+WRITERS = frozenset(_WRITERS.split())
+_TYPES = {bool, int, float, complex, *np.sctypeDict.values()} - {np.object_}
+_EXACT = (bool, int, float, complex, str, bytes, range, type(None), type(...), type(np._NoValue))  # type: ignore[attr-defined]
+
+Call = Callable[..., Any]
 
 
-def call(name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], *, static: bool = False) -> Any:
+def call(name: str, function: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Run ``function``; arguments may be, or hold, ``Private``. The result is Private, or a tuple or list of them.
 
-    ``static``: the shape of the result depends on no value.
-    Raises Leak where the operation would hand plain values to a file, an array, a function or another Python object.
+    Raises Leak where the operation would hand plain values to a file, an array, a function or another Python object, and where
+    it fails, unless it would fail alike on any data.
     """
-    sources = list(_privates([*args, *kwargs.values()]))
-    if _short(name) in WRITERS:
+    short = name.rpartition(".")[2]
+    if short in WRITERS:
         raise Leak(f"{name}()", caller())
-    if any(part is not None for part in _flat(kwargs.get("out"))):
-        raise Leak("an output array", caller())
-    try:
-        with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):  # a warning would tell
-            result = function(*(_opened(a) for a in args), **{key: _opened(a) for key, a in kwargs.items()})
-    except np.exceptions.AxisError:
-        raise
-    except _DATA_DEPENDENT:
-        raise Leak("an error that depends on it", caller()) from None
-    except ValueError as error:
-        if "read-only" in str(error):
-            raise Leak("writing it into an array", caller()) from None
-        if any(source.hidden for source in sources):
-            raise Leak("an error that depends on its length", caller()) from None
-        raise
-    return _sealed_result(name, result, sources, hidden=not (static or _static_shape(_short(name), args, kwargs)))
+    sources = list(_privates([*args, *kwargs.values()]))
+    if not sources:
+        raise TypeError(f"{name} found no array in its arguments, though sealed data is among them")
+    before = max(source.hidden for source in sources)
+    hidden = shapes.hidden(short, args, kwargs, before)
+    return _run(name, function, args, kwargs, sources, hidden, fallible=shapes.may_fail(short, args, kwargs, before))
 
 
 def call_ufunc(ufunc: np.ufunc, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The same for a universal function, whose result has a shape that depends on no value."""
-    if all(set(kind.replace("->", "")) <= {"O"} for kind in ufunc.types):
+    if _calls_python(ufunc):
         raise Leak("a Python function", caller())
     if method == "at":
         raise Leak("writing it into an array", caller())
-    return call(f"numpy.{ufunc.__name__}", getattr(ufunc, method), args, kwargs, static=True)
+    sources = list(_privates([*args, *kwargs.values()]))
+    before = max(source.hidden for source in sources)
+    fallible = shapes.ufunc_may_fail(ufunc, method, args, kwargs, before)
+    return _run(f"numpy.{ufunc.__name__}", getattr(ufunc, method), args, kwargs, sources, before, fallible=fallible)
 
 
-def _short(name: str) -> str:
-    return name.rpartition(".")[2]
+def _run(
+    name: str, function: Call, args: Any, kwargs: dict[str, Any], sources: list[Private], hidden: int, *, fallible: bool
+) -> Any:
+    if any(part is not None for part in _flat(kwargs.get("out"))):
+        raise Leak("an output array", caller())
+    opened, options = _opened(args), _opened(kwargs)
+    if fallible:
+        notice(Doubt(name, caller()))
+    result, failed = _tried(function, opened, options)
+    if failed is None:
+        return _sealed_result(name, result, sources, hidden)
+    if not hidden and isinstance(failed, ValueError) and "read-only" in str(failed):
+        raise Leak("writing it into an array", caller())
+    same = None if fallible else _same_for_all(function, args, kwargs, failed)
+    if same is not None:
+        raise same
+    raise Leak(f"an error in {name}, which may depend on it,", caller())
 
 
-def _static_shape(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    if name == "where":
-        return len(args) == 3
-    if name == "bincount":
-        return not isinstance(args[0], Private)
-    if name == "histogram":  # by name, the number of bins is chosen from the data
-        return not any(isinstance(value, str) for value in (*args, *kwargs.values()))
-    return name in MANY or (name in STATIC and not any(True for _ in _privates([*args[1:], *kwargs.values()])))
+def _tried(function: Call, args: Any, kwargs: dict[str, Any]) -> tuple[Any, Exception | None]:
+    """The result, or the error. An error that is raised later, outside, has no context that would show it."""
+    try:
+        with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):  # a warning would tell
+            return function(*args, **kwargs), None
+    except Exception as error:
+        return None, error.with_traceback(None)
 
 
-def _sealed_result(name: str, result: Any, sources: list[Private], *, hidden: bool) -> Any:
+def _same_for_all(function: Call, args: Any, kwargs: dict[str, Any], failed: Exception) -> Exception | None:
+    """The error of a call that cannot fail because of a value, as it comes from made-up data of the same shapes."""
+    zeros, ones = (_tried(function, _opened(args, fill), _opened(kwargs, fill))[1] for fill in (0, 1))
+    alike = type(zeros) is type(ones) is type(failed) and str(zeros) == str(ones)
+    return zeros if alike else None
+
+
+def _sealed_result(name: str, result: Any, sources: list[Private], hidden: int) -> Any:
     if isinstance(result, tuple | list):
-        return rebuilt(result, [_sealed_result(name, part, sources, hidden=hidden) for part in result])
+        return rebuilt(result, [_sealed_result(name, part, sources, hidden) for part in result])
+    value = np.asarray(result)
+    if value.dtype.hasobject:
+        raise Leak("Python objects", caller())
     first = next((source for source in sources if source.hidden), sources[0])
-    return first.lost(name, result, hidden=hidden)
+    return first.lost(name, value, hidden=hidden)
 
 
 def rebuilt(original: Any, parts: list[Any]) -> Any:
@@ -103,24 +119,47 @@ def _flat(value: Any) -> tuple[Any, ...]:
     return value if isinstance(value, tuple) else (value,)
 
 
-def _opened(value: Any) -> Any:
-    """The plain value of private data; everything else in a form that cannot keep or pass on what it sees."""
+def _calls_python(ufunc: np.ufunc) -> bool:
+    """Was it made of a Python function? Such a one knows objects only."""
+    return all(set(kind.replace("->", "")) <= {"O"} for kind in ufunc.types)
+
+
+def _opened(value: Any, fill: int | None = None) -> Any:
+    """The plain value of private data, or made-up data in its place; all else in a form that cannot keep or pass on what it sees."""
     if isinstance(value, Private):
-        return value.value
-    if isinstance(value, list | tuple):
-        return type(value)(_opened(part) for part in value)
+        return value.value.view() if fill is None else np.full_like(value.value, fill)
+    if isinstance(value, list):
+        return [_opened(part, fill) for part in value]
+    if isinstance(value, tuple):
+        return tuple(_opened(part, fill) for part in value)
     if isinstance(value, dict):
-        return {key: _opened(part) for key, part in value.items()}
-    if isinstance(value, _PLAIN) or value is getattr(np, "_NoValue", None):
+        return {str(key): _opened(part, fill) for key, part in value.items()}
+    if isinstance(value, slice):
+        return slice(*(None if end is None else operator.index(end) for end in (value.start, value.stop, value.step)))
+    if type(value) in _EXACT or type(value) in _TYPES:
         return value
-    if isinstance(value, numbers.Number):
-        return float(value)  # type: ignore[arg-type]
-    if callable(value):
-        if getattr(value, "__module__", "").partition(".")[0] == "numpy":
-            return value
-        raise Leak("a Python function", caller())
+    if isinstance(value, type | np.dtype) or callable(value):
+        return _known_callable(value)
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, numbers.Number) and not isinstance(value, np.generic):
+        return operator.index(value) if hasattr(value, "__index__") else float(value)  # type: ignore[arg-type]
     array = np.asarray(value).view()
-    if array.dtype.kind == "O":
+    if array.dtype.hasobject:
         raise Leak("Python objects", caller())
     array.flags.writeable = False
     return array
+
+
+def _known_callable(value: Any) -> Any:
+    """Types of numbers, and those of numpy's own functions that give what they are shown to nobody."""
+    if isinstance(value, np.dtype) and not value.hasobject:
+        return value
+    if isinstance(value, type) and value in _TYPES:
+        return value
+    own = getattr(np, getattr(value, "__name__", ""), None) is value
+    if isinstance(value, np.ufunc) and own and not _calls_python(value):
+        return value
+    if own and value.__name__ in shapes.SHAPED:
+        return value
+    raise Leak("a Python function", caller())

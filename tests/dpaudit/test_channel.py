@@ -261,3 +261,36 @@ def test_every_noise_costs_the_same_at_every_door(tmp_path: Path) -> None:
     recorded, accounted = list(ledger.releases()), [event.record for event in simulated.events]
     assert [(r.epsilon, r.cohort) for r in recorded] == [(r.epsilon, r.cohort) for r in accounted if r is not None]
     assert [r.epsilon for r in recorded] == [1, 1, Fraction(1, 2), Fraction(1, 2), Fraction(10, 7), Fraction(10, 7)]
+
+
+@pytest.mark.parametrize(
+    ("apart", "values"),
+    [
+        (False, lambda x: x),
+        (False, lambda x: x[::-1]),
+        (True, lambda x: x + 1000 * np.arange(len(x))),
+        (True, lambda x: x * np.where(np.arange(len(x)) == 0, 1, 3)),
+        (True, lambda x: (x + 1) * np.where(np.arange(len(x)) == 0, 1, -1)),
+    ],
+)
+def test_reports_in_intervals_of_their_own_are_not_hidden_by_shuffling(apart: bool, values: Any, tmp_path: Path) -> None:
+    with dp.open_ledger(tmp_path / "l") as ledger, dp.live(ledger, budget=("9", "1e-6"), proven=True) as channel:
+        sealed = values(dp.seal(np.zeros(1000), low=-1, high=1))
+        channel.reports("r", sealed, dp.Laplace(scale=2), sensitivity=6, to="shuffled", cohort=None).sum()
+        for bound in dp.account(ledger).per_observer.values():
+            assert (bound[0] > Fraction(9, 10)) is apart
+
+
+def test_a_shuffled_batch_that_tells_its_clients_apart_is_not_certified_by_amplification() -> None:
+    people, claim = dp.replace_one(n=1000, low=-1, high=1), dp.Claim("0.2", "1e-6", "shuffled")
+
+    @dp.subject(claim=claim, neighbours=people)
+    def told_apart(x: Any, channel: Any) -> Any:
+        return channel.reports("r", x + 1000 * np.arange(1000), dp.Laplace(scale=2), sensitivity=2, to="shuffled").sum()
+
+    @dp.subject(claim=claim, neighbours=people)
+    def hidden(x: Any, channel: Any) -> Any:
+        return channel.reports("r", x, dp.Laplace(scale=2), sensitivity=2, to="shuffled").sum()
+
+    assert dp.audit(told_apart, seed=1, samples=1000).verdict != "certified"
+    assert dp.audit(hidden, seed=1, samples=1000).verdict == "certified"  # the twin

@@ -181,3 +181,22 @@ def test_a_rule_that_does_not_serve_is_refused() -> None:
         calibrate("gaussian", 1, "1e-6", method="pure")
     with pytest.raises(InvalidValue, match="one of"):
         calibrate("gaussian", 1, "1e-6", method="guess")
+
+
+def test_a_tiny_epsilon_at_a_large_delta_needs_no_more_noise_than_a_larger_one() -> None:
+    tiny, small = (dp.calibrate("laplace", epsilon=epsilon, delta="0.3") for epsilon in ("1e-9", "1e-6"))
+    assert float(tiny.rule.value) == pytest.approx(float(small.rule.value), rel=1e-5)
+    assert tiny.rule.value >= small.rule.value
+
+
+def test_what_is_calibrated_is_within_its_budget_when_it_is_accounted_for() -> None:
+    """The plain sum, which is preferred where more gains little, is above the target here."""
+    noise = dp.calibrate("randomized-response", epsilon="0.01", delta="1e-6", method="exact").rule.noise
+    epsilon = noise.epsilon(1)
+    release = dp.Release(
+        name="r", mechanism=noise.name, parameters=noise.parameters(), sensitivity=Fraction(1), derived=None,
+        epsilon=epsilon, delta=Fraction(0), cohort=dp.Cohort.all(), to="server",
+    )  # fmt: skip
+    target = Fraction("0.01")
+    held, shown = (account_releases([release], Fraction("1e-6"), fixed=True, limit=limit) for limit in (target, None))
+    assert held.epsilon <= target < shown.epsilon == epsilon

@@ -9,7 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpaudit as dp
+from dpaudit.accountants import account_releases
 from dpaudit.accountants.clients import worst_client
+from dpaudit.accountants.same_releases import of_worst_client
 from dpaudit.ledger import Charge
 
 PIECES = st.lists(
@@ -58,3 +60,22 @@ def test_its_figures_for_a_report_are_public_facts() -> None:
     assert told == {
         "client": 3, "alike": [[3, 8]], "epsilon": "1.5", "delta": "0", "releases": 2, "names": ["release 0", "release 1"],
     }  # fmt: skip
+
+
+def test_the_worst_client_is_the_one_whom_the_bound_is_about() -> None:
+    """A hundred small releases add up to more than one large one, and compose to less; the twin is their plain sum."""
+
+    def release(name: str, scale: str, sensitivity: int, who: int) -> dp.Release:
+        noise = dp.Laplace(scale)
+        return dp.Release(
+            name=name, mechanism="laplace", parameters=noise.parameters(), sensitivity=Fraction(sensitivity), derived=None,
+            epsilon=noise.epsilon(sensitivity * 2**20), delta=Fraction(0), cohort=dp.Cohort.of(range(who, who + 1)), to="server",
+        )  # fmt: skip
+
+    releases = [*(release(f"small {k}", "10", 1, 1) for k in range(100)), release("large", "1", 6, 7)]
+    for fixed in (False, True):
+        bound = account_releases(releases, Fraction("1e-6"), fixed=fixed)
+        assert (bound.epsilon, bound.worst_client["client"], bound.worst_client["names"]) == (6, 7, ["large"])
+    assert account_releases(releases, Fraction(0)).worst_client["client"] == 1
+    same = of_worst_client(releases, Fraction("1e-6"))
+    assert [r.name for r in same.releases] == ["large"]

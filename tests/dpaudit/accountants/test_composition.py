@@ -55,7 +55,8 @@ def test_many_releases_cost_less_than_their_sum_and_least_where_parameters_were_
     assert "numerical" in fixed.method
     assert not fixed.notes
     assert "zCDP" in safe.method
-    assert ["numerical composition refused" in note for note in safe.notes] == [True]
+    assert ["numerical composition refused" in note for note in safe.notes] == [True, False]
+    assert ["set in advance" in note for note in safe.notes] == [False, True]
     assert account_releases(releases, Fraction(0), fixed=True).epsilon == 50
     assert not account_releases(releases[:1], DELTA).notes
 

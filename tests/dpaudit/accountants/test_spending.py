@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -11,7 +13,7 @@ import pytest
 import dpaudit as dp
 from dpaudit.accountants import account
 from dpaudit.accountants.spending import COMPOSED, STEPS, spending
-from dpaudit.ledger import Cohort, Release
+from dpaudit.ledger import Charge, Cohort, Release
 
 
 def laplace(place: int, scale: int, cohort: object = None) -> Release:
@@ -62,27 +64,30 @@ def test_a_long_ledger_has_few_steps_that_leave_nothing_out() -> None:
         assert len(steps) <= most
         assert steps[0].first == 1
         assert steps[-1].last == 1001
-        assert all(before.last + 1 == after.first for before, after in zip(steps, steps[1:], strict=False))
+        assert all(before.last + 1 == after.first for before, after in pairwise(steps))
         assert [step.most > 0.1 for step in steps].count(True) == 1
     assert pure[-1].names[1] == "batch 1000"
+
+
+def test_a_step_never_falls_where_a_later_bound_is_less() -> None:
+    """A limit makes the account look for the last thousandth, which the steps before it were not asked for."""
+    releases = [gaussian(k, 30) for k in range(6)]
+    bound = account(releases, delta="1e-6")
+    less = replace(bound, epsilon=account(releases[:3], delta="1e-6").epsilon)
+    after = [step.after for step in spending(releases, less, delta="1e-6").steps]
+    assert after == sorted(after)
+    assert after[3:] == after[2:3] * 3
 
 
 def test_a_charge_without_a_release_is_spent_from_the_start(tmp_path: Path) -> None:
     path = tmp_path / "crashed.ledger"
     with dp.open_ledger(path) as ledger:
-        slot = ledger.reserve(dp.Ledger and _charge())
-        assert slot is not None
+        ledger.charge(Charge(Fraction(1, 2), name="lost"))
         ledger.append(laplace(1, 4))
     bound = account(path)
     step = spending(path, bound).steps[0]
     assert step.after == float(bound.epsilon) == 0.75
     assert step.most == 0.25
-
-
-def _charge() -> object:
-    from dpaudit.ledger import Charge
-
-    return Charge(Fraction(1, 2), name="lost")
 
 
 def test_a_ledger_without_releases_has_no_steps() -> None:

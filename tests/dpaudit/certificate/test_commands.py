@@ -177,7 +177,20 @@ def test_the_ledger_beside_a_certificate_must_continue_it(
     with dp.open_ledger(deployment) as ledger:
         ledger.limit("1/2")  # it grows, and stays whole
     assert main([*asked, str(deployment)]) == 0
-    assert "1 entries that the ledger got since" in capsys.readouterr().out
+    assert "written to the ledger since (1 more)" in capsys.readouterr().out
+
+
+def test_a_ledger_with_its_subject_is_certified_as_both(
+    deployment: Path, keys: tuple[str, str], capsys: Out, payload: Payload
+) -> None:
+    out, code = deployment.with_name("both.json"), str(deployment.with_name("mechanism.py"))
+    assert main(["certify", str(deployment), "--subject", code, "-o", str(out), "--key", keys[0], "--seed", "1"]) == 0
+    assert payload(out)["predicate"]["assurance"]["level"] == "proven and enforced"
+    assert main(["verify", str(out), "--key", keys[1], "--ledger", str(deployment), "--source", code]) == 0
+    said = capsys.readouterr().out
+    assert "level    proven and enforced" in said
+    assert "door     dp.live_certified opens it" in said
+    assert main(["verify", str(out), "--key", keys[1], "--checkpoint", str(out)]) == 2
 
 
 def test_a_draft_for_the_registry_is_written_for_trusted_certificates_only(

@@ -15,7 +15,7 @@ import dpaudit as dp
 from dpaudit.certificate import NotAsCertified, TamperedCertificate, audit_subject, read_ledger, refuse, sign, statement
 from dpaudit.certificate.checking import check
 from dpaudit.certificate.envelope import open_certificate
-from dpaudit.subject import Subject
+from dpaudit.subject import Subject, make_subject
 from dpaudit.targets import code_of, make_algorithm, subjects_of
 
 DATA = np.linspace(-1, 1, 100)
@@ -140,6 +140,23 @@ def test_a_certificate_about_a_ledger_alone_binds_no_code(
     path = tmp_path / "ledger.json"
     path.write_text(sign(statement(read_ledger(deployment), None, [], []), key), encoding="utf-8")
     with pytest.raises(NotAsCertified, match="ledger alone"):
+        through(tmp_path / "live.ledger", path, subject, key.public_key())
+
+
+def test_what_no_running_sum_can_keep_binds_no_door(key: Ed25519PrivateKey, tmp_path: Path) -> None:
+    """Two releases at ε = 1, fixed in advance: together 1.9 at δ = 0.05, where sums of ε give 2 and sums of ρ more."""
+
+    def many(rewards: dp.Sealed, channel: dp.Channel) -> None:
+        for step in range(2):
+            channel.release(f"step {step}", rewards.sum(), dp.Laplace(scale=2), sensitivity=2)
+
+    subject = make_subject(many, dp.Claim("1.9", "0.05"), dp.replace_one(n=3, low=-1, high=1))
+    audited = audit_subject(subject, seed=1, samples=200)
+    refuse(None, audited, [])
+    path = tmp_path / "many.json"
+    path.write_text(sign(statement(None, audited, [], []), key), encoding="utf-8")
+    assert open_certificate(path).predicate["door"] is None
+    with pytest.raises(NotAsCertified, match="no running sum"):
         through(tmp_path / "live.ledger", path, subject, key.public_key())
 
 

@@ -10,8 +10,9 @@ import pytest
 
 import dpaudit as dp
 from dpaudit.certificate import Refused, audit_subject, read_ledger, refuse, relied_upon
-from dpaudit.certificate.reliance import Reliance
+from dpaudit.certificate.reliance import Reliance, changed_since
 from dpaudit.ledger import Release
+from dpaudit.papers import decide, find_checks
 from dpaudit.subject import Subject, make_subject
 from dpaudit.targets import code_of, make_algorithm
 
@@ -68,10 +69,10 @@ def test_a_budget_chosen_after_the_first_release_promises_nothing(tmp_path: Path
             channel.release("sum", sealed().sum(), dp.Laplace(scale=2), sensitivity=2)
         with dp.live(ledger, 1, proven=True):
             pass
-    assert "after 1 charges" in reasons(tmp_path / "l.ledger")
+    assert "after charge 1" in reasons(tmp_path / "l.ledger")
 
 
-def test_a_tightened_budget_certifies_the_first_one(tmp_path: Path) -> None:
+def test_a_budget_that_is_tightened_later_certifies_the_one_before(tmp_path: Path) -> None:
     """Whoever spends little on a lucky path and then lowers the budget has still promised the larger one."""
     with dp.open_ledger(tmp_path / "t.ledger") as ledger:
         with dp.live(ledger, 10, proven=True) as channel:
@@ -81,6 +82,14 @@ def test_a_tightened_budget_certifies_the_first_one(tmp_path: Path) -> None:
     refuse(found, None, [])
     assert found.opening is not None
     assert found.opening.budget.epsilon == 10
+    with dp.open_ledger(tmp_path / "e.ledger") as ledger:  # the twin: before anything was released
+        ledger.limit(10, proven=True)
+        ledger.limit(1)
+        with dp.live(ledger) as channel:
+            channel.release("sum", sealed().sum(), dp.Laplace(scale=2), sensitivity=2)
+    early = read_ledger(tmp_path / "e.ledger").opening
+    assert early is not None
+    assert (early.budget.epsilon, early.proven, early.charges_before) == (1, True, 0)
 
 
 def test_an_empty_ledger_certifies_nothing(tmp_path: Path) -> None:
@@ -128,6 +137,20 @@ def test_an_unknown_claim_counts_as_unchecked() -> None:
     subject = make_subject(lambda data, channel: None, dp.Claim("1"), dp.replace_one(1, 0, 1), notes={"claims": "no.such"})
     (found,) = relied_upon(subject)
     assert (found.id, found.verdict) == ("no.such", "unchecked")
+
+
+def test_stored_evidence_is_used_while_its_code_is_unchanged() -> None:
+    subject = make_algorithm("central", {"epsilon": "1", "horizon": 300})
+    stored = {"schema": "dpaudit.claims/1", "claims": [decide(find_checks()["fix.noise"], quick=True).to_dict()]}
+    (fresh,) = relied_upon(subject, stored)
+    assert (fresh.evidence, fresh.stale) == ("stored", ())
+    assert changed_since([fresh.to_dict()]) == []
+    stored["claims"][0]["code"]["algorithms.central"] = "0" * 64
+    (stale,) = relied_upon(subject, stored)
+    assert stale.stale == ("algorithms.central",)
+    assert changed_since([stale.to_dict()]) == ["fix.noise"]
+    with pytest.raises(Refused, match=r"fix\.noise is stale, algorithms\.central changed"):
+        refuse(None, None, [stale])
 
 
 def test_the_printed_shuffled_algorithm_is_refused_by_name() -> None:

@@ -76,6 +76,7 @@ def test_the_guarantee_is_exact_and_lies_in_its_interval(document: Document) -> 
     assert seen["trust_model"]["model"] == "central"
     assert seen["assurance"]["level"] == "proven"
     assert seen["door"] == {"epsilon": "1", "delta": "0", "filter": "pure-sums", "proven": True}
+    assert "behind-its-door" in {one["flag"] for one in seen["assumptions"]}
 
 
 def test_a_release_has_declared_proven_and_observed_sensitivity(document: Document) -> None:
@@ -127,7 +128,9 @@ def test_a_ledger_alone_was_not_attacked_and_says_so(deployment: Path, key: Any)
     assert seen["releases"][0]["sensitivity"] == {"declared": "2", "proven": "2", "observed": None}  # live data is not looked at
     status = {one["id"]: one["status"] for one in seen["hazards"]}
     assert (status["generator"], status["implementation"], status["unit"]) == ("met", "not assessed", "not assessed")
-    assert "written-by-the-door" in {one["flag"] for one in seen["assumptions"]}
+    flags = {one["flag"] for one in seen["assumptions"]}
+    assert "written-by-the-door" in flags
+    assert not flags & {"behind-its-door", "lost-charges"}
 
 
 def test_ledger_and_subject_together_reach_the_highest_level(deployment: Path, subject: Subject, key: Any) -> None:
@@ -175,6 +178,21 @@ def test_equal_releases_are_one_entry_with_their_number(tmp_path: Path, key: Any
     assert (group["first"], group["last"], group["count"]) == ("batch 0", "batch 19", 20)
     assert found["predicate"]["ledger"]["spent"]["epsilon"] == "1"  # in parallel
     assert found["predicate"]["horizon"]["records"] == 40
+
+
+def test_a_charge_that_was_lost_in_a_crash_counts_and_is_flagged(tmp_path: Path, key: Any) -> None:
+    with dp.open_ledger(tmp_path / "l.ledger") as ledger, dp.live(ledger, 2, proven=True) as channel:
+        data = dp.seal(np.zeros(40), -1, 1)
+        channel.release("sum", data.sum(), dp.Laplace(scale=2), sensitivity=2)
+        (release,) = ledger.releases()
+        ledger.charge(release.charge())  # and never stored
+    evidence = read_ledger(tmp_path / "l.ledger")
+    refuse(evidence, None, [])
+    found = statement(evidence, None, [], [])
+    validate(found, key)
+    assert found["predicate"]["ledger"]["lost_charges"] == 1
+    assert found["predicate"]["ledger"]["spent"]["epsilon"] == "2"
+    assert "lost-charges" in {one["flag"] for one in found["predicate"]["assumptions"]}
 
 
 def test_a_zcdp_budget_is_certified_at_its_delta(tmp_path: Path, key: Any) -> None:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from datetime import date
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from dpaudit.claims import DpauditError
-from dpaudit.gate.config import SEED, TIMEOUT, ConfigError, read_config
+from dpaudit.gate.config import BUDGET_KEYS, KEYS, SEED, TIMEOUT, WAIVER_KEYS, ConfigError, read_config
 
 BUDGET = '[tool.dpaudit.budgets.service]\nsubject = "a.py:f"\nepsilon = "1/2"\ndelta = "1e-6"\n'
 WAIVER = '[[tool.dpaudit.waive]]\nrule = "DPA004"\nfingerprint = "0123456789abcdef"\nreason = "old"\nowner = "ann"\n'
@@ -107,3 +111,39 @@ def test_what_is_not_toml_is_refused(text: bytes, tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_bytes(text)
     with pytest.raises(DpauditError, match=r"pyproject\.toml"):
         read_config(tmp_path)
+
+
+def inline(value: Any) -> str:
+    """A value as TOML."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{json.dumps(key)} = {inline(each)}" for key, each in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(inline, value)) + "]"
+    return json.dumps(value)
+
+
+LEAVES = (
+    st.sampled_from(["1", "1e-6", "a.py:f", "DPA004", "0" * 16, "2027-01-31", "certified", "", "nan", "9" * 5000]) | st.integers()
+)
+VALUES = LEAVES | st.booleans() | st.floats(allow_nan=False, allow_infinity=False) | st.lists(LEAVES, max_size=3)
+
+
+def tables(keys: tuple[str, ...]) -> st.SearchStrategy[Any]:
+    return st.dictionaries(st.sampled_from([*keys, "other"]), VALUES, max_size=6) | VALUES
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    top=st.dictionaries(st.sampled_from(KEYS), VALUES, max_size=3),
+    budgets=st.dictionaries(st.sampled_from(["a", "b.c", " "]), tables(BUDGET_KEYS), max_size=2),
+    waivers=st.lists(tables(WAIVER_KEYS), max_size=2),
+)
+def test_any_table_is_read_or_refused(top: Any, budgets: Any, waivers: Any, tmp_path: Path) -> None:
+    whole = {"budgets": budgets, "waive": waivers, **top}
+    write(tmp_path, "tool.dpaudit = " + inline(whole) + "\n")
+    try:
+        read = read_config(tmp_path)
+    except DpauditError:
+        return
+    assert len(read.budgets) == len(whole["budgets"])
+    assert len(read.waivers) == len(whole["waive"])

@@ -16,6 +16,13 @@ from typing import Any
 import pytest
 from websocket import WebSocket, create_connection
 
+# Labels of charts that leave the page; pairs of them that cover each other.
+OUTSIDE = """[...document.querySelectorAll('svg text')].filter(t => { const r = t.getBoundingClientRect();
+  return r.left < 0 || r.right > document.documentElement.clientWidth }).map(t => t.textContent)"""
+COVERED = """[...document.querySelectorAll('svg')].flatMap(s => { const t = [...s.querySelectorAll('text')].map(e =>
+  [e.textContent, e.getBoundingClientRect()]); return t.flatMap(([a, p], i) => t.slice(i + 1).filter(([b, q]) =>
+  p.left < q.right && q.left < p.right && p.top + 3 < q.bottom && q.top + 3 < p.bottom).map(([b]) => a + ' / ' + b)) })"""
+
 
 @dataclass
 class Page:
@@ -47,6 +54,18 @@ class Page:
         answer = self.call("Runtime.evaluate", expression=script, returnByValue=True)
         assert "exceptionDetails" not in answer, answer
         return answer["result"].get("value")
+
+    def whole(self) -> None:
+        """Nothing asked for, nothing complained about, nothing too wide, everything drawn has a size, every label can be read."""
+        assert self.complaints == []
+        assert [url for url in self.requests if not url.startswith("file:")] == []
+        assert self.evaluate("document.scripts.length + document.images.length") == 0
+        assert self.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+        sized = "[...document.querySelectorAll('{}')].every(s => (r => r.height > {} && r.width > {})(s.getBoundingClientRect()))"
+        assert self.evaluate(sized.format("svg", 40, 200))
+        assert self.evaluate(sized.format("rect, .bar", 0, 0))
+        assert self.evaluate(OUTSIDE) == []
+        assert self.evaluate(COVERED) == []
 
     def _note(self, message: dict[str, Any]) -> None:
         method, about = message.get("method"), message.get("params", {})
