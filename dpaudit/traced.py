@@ -18,7 +18,7 @@ from dpaudit.claims import InvalidValue, Leak
 from dpaudit.sealed import operations as known
 from dpaudit.sealed import untraced
 from dpaudit.sealed.dependence import Dependence, common_width, dependence_of, distinct
-from dpaudit.sealed.traces import ANY_BITS, ANYONE, Elements, Intervals, Precision, Private, Untraced, caller, snap
+from dpaudit.sealed.traces import ANY_BITS, ANYONE, TYPE, Elements, Intervals, Precision, Private, Untraced, caller, snap
 
 __all__ = [
     "Dependence",
@@ -108,6 +108,8 @@ class Sealed(NDArrayOperatorsMixin):
 
     @property
     def ndim(self) -> int:
+        if self._private.hidden and isinstance(self._private.trace, Untraced):
+            self._leak("its number of axes")
         return self._private.value.ndim
 
     @property
@@ -116,10 +118,12 @@ class Sealed(NDArrayOperatorsMixin):
 
     @property
     def dtype(self) -> np.dtype[Any]:
+        if self._private.hidden == TYPE:
+            self._leak("its type")
         return self._private.value.dtype
 
     def __len__(self) -> int:
-        if not self.ndim:
+        if not self.shape:
             raise TypeError("len() of a sealed number")
         return self.shape[0]
 
@@ -165,11 +169,8 @@ class Sealed(NDArrayOperatorsMixin):
     def __reduce_ex__(self, _: Any) -> NoReturn:
         self._leak("pickling")
 
-    def item(self, *_: Any) -> NoReturn:
-        self._leak("item()")
-
-    def tolist(self) -> NoReturn:
-        self._leak("tolist()")
+    def __setitem__(self, *_: Any) -> NoReturn:
+        raise TypeError("sealed data cannot be changed in place; np.where(…) and the like give new sealed data")
 
     # What keeps the trace, as far as it is known.
     def __getitem__(self, index: Any) -> Sealed:
@@ -177,7 +178,7 @@ class Sealed(NDArrayOperatorsMixin):
 
     def __pow__(self, exponent: Any) -> Any:
         """numpy computes x**2 and the like by other functions than np.power, and so do we, to the last bit."""
-        if isinstance(exponent, int | float) and self.dtype.kind == "f" and exponent in (2, 0.5, -1):
+        if isinstance(exponent, int | float) and self._private.value.dtype.kind == "f" and exponent in (2, 0.5, -1):
             return np.square(self) if exponent == 2 else np.sqrt(self) if exponent == 0.5 else 1.0 / self
         return np.power(self, exponent)
 
@@ -194,7 +195,7 @@ class Sealed(NDArrayOperatorsMixin):
         return _seal(untraced.call_ufunc(ufunc, method, args, options) if result is None else result)
 
     def __array_function__(self, func: Callable[..., Any], _: Any, args: Any, kwargs: Any) -> Any:
-        if func in (np.shape, np.ndim, np.size) and isinstance(args[0], Sealed) and len(args) == 1:
+        if func in (np.shape, np.ndim, np.size) and args and isinstance(args[0], Sealed) and len(args) == 1 and not kwargs:
             return getattr(args[0], func.__name__)
         opened, options = _privates(args), _privates_of(kwargs)
         result = _known(known.FUNCTIONS.get(func), opened, options)
@@ -205,13 +206,17 @@ class Sealed(NDArrayOperatorsMixin):
         if name.startswith("_") or not hasattr(np.ndarray, name):
             raise AttributeError(f"sealed data has no attribute {name!r}")
         private = self._private
-        if not callable(getattr(np.ndarray, name)):
-            return Sealed(private.lost(name, getattr(private.value, name)))
+        if name in ("real", "imag", "flat"):
+            return Sealed(private.lost(name, np.array(getattr(private.value, name))))
+        if name not in known.PURE_METHODS and not callable(getattr(np.ndarray, name)):
+            self._leak(f"its {name}")
 
         def apply(value: Any, *args: Any, **kwargs: Any) -> Any:
             return getattr(value, name)(*args, **kwargs)
 
         def method(*args: Any, **kwargs: Any) -> Any:
+            if name not in known.PURE_METHODS:
+                self._leak(f"{name}(), which hands it out or changes it in place,")
             opened, options = (private, *_privates(args)), _privates_of(kwargs)
             result = _known(known.METHODS.get(name), opened, options)
             return _seal(untraced.call(name, apply, opened, options) if result is None else result)
@@ -231,7 +236,9 @@ def _known(operation: Callable[..., Any] | None, args: Any, options: dict[str, A
     try:
         with np.errstate(all="ignore"):  # a warning would tell
             return operation(*args, **options)
-    except (TypeError, ValueError):  # wrong arguments: numpy's own function says so, or shows that they are right
+    except Leak:
+        raise
+    except Exception:  # wrong arguments, or numbers too large: numpy's own function says so, or shows that they are right
         return None
 
 
@@ -239,9 +246,9 @@ def _privates(values: Any) -> Any:
     """Sealed data, also in lists and tuples, as what is inside the seal."""
     if isinstance(values, Sealed):
         return values._private
-    if isinstance(values, list | tuple):
-        return type(values)(_privates(value) for value in values)
-    return values
+    if isinstance(values, list):
+        return [_privates(value) for value in values]
+    return tuple(_privates(value) for value in values) if isinstance(values, tuple) else values
 
 
 def _privates_of(kwargs: dict[str, Any]) -> dict[str, Any]:

@@ -71,12 +71,10 @@ class Family:
             if not law.plus > 0:  # S is never above 0, or hardly
                 return Fraction(0), max(Fraction(0), upper(law.plus))
             if is_long(law):
-                low, high = enclose(law)
-                return max(Fraction(0), lower(low)), upper(high)
+                return _ends(*enclose(law))
         bits += _depth(effort)  # the recurrences of the sum lose about as much
         with precision(bits):
-            low, high = exact_sum(self.law(epsilon0, n, epsilon), bits)
-            return max(Fraction(0), lower(low)), upper(high)
+            return _ends(*exact_sum(self.law(epsilon0, n, epsilon), bits))
 
     def estimate(self, epsilon0: float, n: int, epsilon: float) -> float:
         """log δ(ε) in floats, uncertified."""
@@ -145,6 +143,11 @@ def _lone_target(epsilon0: Fraction, n: int, epsilon: Fraction) -> tuple[Any, An
     """δ(ε) between "no clone at all, with its probability" and "no clone": (p−e)/(1+p) for a report alone."""
     alone = (1 - ball(epsilon - epsilon0).exp()) / (1 + ball(-epsilon0).exp())
     return alone * (1 - n * ball(-epsilon0).exp()), alone
+
+
+def _ends(low: Any, high: Any) -> tuple[Fraction, Fraction]:
+    """The outward ends of δ(ε), which lies in [0, 1] however wide an enclosure is."""
+    return max(Fraction(0), lower(low)) if low > 0 else Fraction(0), upper(high) if high < 1 else Fraction(1)
 
 
 def _depth(delta: Fraction) -> int:

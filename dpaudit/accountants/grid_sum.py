@@ -60,8 +60,7 @@ def _mean(law: Summand, n: int, c: float, nodes: int) -> tuple[float, float, flo
     tilted = law.weights * np.exp(height - height[-1])
     log_phi = law.log_moment(c)
     share = min(1.0, float(tilted.sum()) * math.exp(float(height[-1]) - log_phi))
-    folded = np.zeros(nodes)
-    np.add.at(folded, law.knots % nodes, tilted / tilted.sum())
+    folded = np.bincount(law.knots % nodes, tilted / tilted.sum(), nodes)
     excess = -share * (1 - np.fft.rfft(folded))  # φ(ω)/φ(c) − 1
     square = 2 * excess.real + excess.real**2 + excess.imag**2
     seen = np.flatnonzero(square > math.expm1(-2 * _NEGLIGIBLE / n))

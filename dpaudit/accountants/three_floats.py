@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import gammaln
 
 from dpaudit.accountants.contour import Complexes, estimate, log1p, saddle
 
@@ -33,17 +34,19 @@ class ThreeFloats:
         return (self.weight, self.plus), (self.weight, self.minus), (max(self.rest, 0.0), self.idle)
 
     def cumulants(self, c: float) -> tuple[float, float, float]:
+        w, rest, plus, minus, idle = self.weight, max(self.rest, 0.0), self.plus, self.minus, self.idle
         try:
-            tilted = [(w, g, math.expm1(c * g)) for w, g in self.atoms]
+            x, y, z = math.expm1(c * plus), math.expm1(c * minus), math.expm1(c * idle)
         except OverflowError:
             return math.inf, math.inf, math.inf
-        if c * max(self.plus, -self.minus) > 1:
-            excess = sum(w * x for w, g, x in tilted)
-            first = sum(w * g * (1 + x) for w, g, x in tilted) / (1 + excess)
+        if c * max(plus, -minus) > 1:
+            excess = w * (x + y) + rest * z
+            first = w * (plus * (1 + x) + minus * (1 + y)) + rest * idle * (1 + z)
         else:  # with the exact mean, which the atoms give up to rounding only
-            excess = c * self.mean + sum(w * (x - c * g) for w, g, x in tilted)
-            first = (self.mean + sum(w * g * x for w, g, x in tilted)) / (1 + excess)
-        second = sum(w * g * g * (1 + x) for w, g, x in tilted) / (1 + excess)
+            excess = c * self.mean + w * ((x - c * plus) + (y - c * minus)) + rest * (z - c * idle)
+            first = self.mean + w * (plus * x + minus * y) + rest * idle * z
+        first /= 1 + excess
+        second = (w * (plus * plus * (1 + x) + minus * minus * (1 + y)) + rest * idle * idle * (1 + z)) / (1 + excess)
         return math.log1p(excess), first, second - first**2
 
     def log_moment(self, z: Complexes) -> Complexes:
@@ -83,4 +86,4 @@ class ThreeFloats:
 
 
 def _log_factorial(counts: Floats) -> Floats:
-    return np.asarray([math.lgamma(count + 1) for count in counts], dtype=np.float64)
+    return np.asarray(gammaln(counts + 1), dtype=np.float64)

@@ -14,7 +14,7 @@ import numpy as np
 from dpaudit.sealed import functions, ranges
 from dpaudit.sealed.dependence import MOST_MOVES, distinct
 from dpaudit.sealed.functions import Operand, entrywise, operand, public
-from dpaudit.sealed.traces import ANY_BITS, NOBODY, Elements, Intervals, Precision, Private, Spread, bits_of
+from dpaudit.sealed.traces import ANY_BITS, NOBODY, TINY, Elements, Intervals, Precision, Private, Spread, bits_of
 
 
 def added(function: np.ufunc) -> Callable[[Any, Any], Private | None]:
@@ -112,6 +112,7 @@ def multiply(a: Any, b: Any) -> Private | None:
         if a is b and given is not None:  # a square is not negative
             given = ranges.FUNCTIONS[np.square](one.trace.range)
         slop = one.slop * (other.trace.size + other.slop) + other.slop * one.trace.size
+        slop = slop if one.stable and other.stable else max(slop, TINY)
         return None if given is None else entrywise(np.multiply, [one, other], given, one.bits + other.bits, slop=slop)
     private, weights = (a, public(b)) if isinstance(a, Private) else (b, public(a))
     if weights is None:
@@ -136,7 +137,7 @@ def divide(a: Any, b: Any) -> Private | None:
             return None
         bits = one.bits + _bits_of_inverse(other)
         least = np.minimum(np.abs(other.trace.low), np.abs(other.trace.high)).min(initial=np.inf)
-        slop = one.slop / float(least) if one.slop else 0.0
+        slop = max(one.slop / float(least), TINY) if one.slop else 0.0
         return entrywise(np.true_divide, [one, other], given, bits, slop=slop)
     if other is None or not other.public or not other.value.all() or not np.isfinite(other.value).all():
         return None
@@ -154,6 +155,8 @@ def _weighted(a: Private, function: np.ufunc, by: np.ndarray, weights: np.ndarra
     trace, precision = a.trace, a.precision
     if not np.isfinite(weights).all() or not isinstance(trace, Spread | Intervals):
         return None
+    if vanishing(trace.moves if isinstance(trace, Spread) else np.array(trace.width), weights):
+        return None
     value = function(a.value, by)
     if isinstance(trace, Intervals):
         if weights.ndim:
@@ -164,6 +167,12 @@ def _weighted(a: Private, function: np.ufunc, by: np.ndarray, weights: np.ndarra
         moved = replace(wide, moves=wide.moves * weights)
     size = precision.size * float(np.max(weights, initial=0.0))
     return Private(value, moved, precision.combine(precision.bits + bits, size, 3), a.removal)
+
+
+def vanishing(moves: np.ndarray, weights: np.ndarray) -> bool:
+    """May a product of a move and a weight, neither of them 0, be too small to be computed to the last place?"""
+    least = [float(np.min(part, where=part > 0, initial=np.inf)) for part in (moves, weights)]
+    return least[0] * least[1] < TINY
 
 
 def contraction(ufunc: np.ufunc) -> Callable[[Any], Private | None]:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.sealed import ranges
-from dpaudit.sealed.functions import KINDS, Operand, entrywise, operand
+from dpaudit.sealed.functions import Operand, entrywise, exact_kind, operand
 from dpaudit.sealed.ranges import HUGE, ONE, ZERO
 from dpaudit.sealed.traces import ANY_BITS, NOBODY, Elements, Precision, Private, Range, Told, fits
 
@@ -136,8 +136,9 @@ def _by_public(condition: np.ndarray, a: Operand, b: Operand, bits: int, slop: f
         asked = Operand(condition, Elements(np.array(NOBODY), ZERO, ONE), 0, public=True)
         return entrywise(np.where, [asked, a, b], ranges.hull(a.trace.range, b.trace.range), bits, slop=slop)
     value = np.where(condition, a.value, b.value)
-    if (a.public and b.public) or value.dtype not in KINDS:
+    if a.public and b.public:
         return None
     ids, low, high = (np.where(condition, getattr(a.trace, part), getattr(b.trace, part)) for part in ("ids", "low", "high"))
     trace = Elements(ids, low, high, a.trace.nan or b.trace.nan)
-    return Private(value, trace, Precision(bits if fits(bits, trace.size) else ANY_BITS, trace.size, slop), False)
+    precision = Precision(bits if fits(bits, trace.size) else ANY_BITS, trace.size, slop)
+    return Private(value, trace, precision, False) if exact_kind(value, trace.size) else None

@@ -11,7 +11,7 @@ import numpy as np
 
 from dpaudit.sealed.conditions import compared
 from dpaudit.sealed.dependence import distinct
-from dpaudit.sealed.functions import Operand, numbers_for, operand
+from dpaudit.sealed.functions import Operand, numbers_for, operand, public
 from dpaudit.sealed.sums import total
 from dpaudit.sealed.traces import ANYONE, Precision, Private, Spread
 
@@ -63,7 +63,9 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, we
     given = operand(a)
     if given is None or density or weights is not None or not given.trace.finite or isinstance(bins, Private | str):
         return None
-    edges = np.asarray(bins)
+    edges = public(bins)
+    if edges is None:
+        return None
     if edges.ndim == 0 and range is None:  # numpy takes the least and the greatest value
         return None
     value, edges = np.histogram(given.value, *((edges,) if edges.ndim else (int(edges), range)))

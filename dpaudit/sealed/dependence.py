@@ -44,11 +44,20 @@ class Dependence:
 
 def dependence_of(private: Private) -> Dependence | Untraced:
     """How far one record can move each coordinate, and whose records they are. Raises Leak when the shape would tell."""
-    trace, slop = private.trace, private.precision.slop
-    if private.hidden and private.value.ndim:
+    trace = private.trace
+    if private.hidden:
         raise Leak("its length", caller())
     if isinstance(trace, Untraced):
         return trace
+    found = _of(private)
+    if isinstance(found, Dependence) and not np.isfinite(found.moves.sum(axis=1) + found.slop).all():
+        return Untraced("numbers too large to add up", caller())
+    return found
+
+
+def _of(private: Private) -> Dependence | Untraced:
+    trace, slop = private.trace, private.precision.slop
+    assert not isinstance(trace, Untraced)
     if isinstance(trace, Intervals):
         return _of_intervals(trace, slop)
     if isinstance(trace, Elements):

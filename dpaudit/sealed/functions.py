@@ -78,10 +78,15 @@ def entrywise(
     ids, axis, removal = shared
     trace = Elements(ids, np.asarray(low, dtype=float), np.asarray(high, dtype=float), nan, axis, told)
     size = trace.size
-    if value.dtype not in KINDS or (value.dtype == np.int64 and not size < 2**53):
+    if not exact_kind(value, size):
         return None
     slop += 2.0**-52 * size if slop else 0.0  # close numbers may be rounded apart
     return Private(value, trace, Precision(bits if fits(bits, size) else ANY_BITS, size, slop), removal)
+
+
+def exact_kind(value: np.ndarray, size: float) -> bool:
+    """Is it of a type that is computed as traces assume: float64, bool, or whole numbers that neither wrap nor are rounded?"""
+    return value.dtype in KINDS and (value.dtype != np.int64 or size < 2**53)
 
 
 def shared_records(operands: Sequence[Operand]) -> tuple[np.ndarray, int, bool] | None:
@@ -194,7 +199,7 @@ def clip(a: Any, low: Any = None, high: Any = None, **more: Any) -> Private | No
 def numbers_for(a: Any, copy: Any = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Private | None:
     """np.nan_to_num: public numbers in place of NaN and the infinities."""
     source, ends = operand(a), (HUGE if posinf is None else posinf, -HUGE if neginf is None else neginf)
-    if source is None or not all(isinstance(number, int | float | np.number) for number in (nan, *ends)):
+    if source is None or copy is not True or not all(isinstance(number, int | float | np.number) for number in (nan, *ends)):
         return None
     low, high, may_be_nan = source.trace.range
     given: Range = np.maximum(low, -HUGE), np.minimum(high, HUGE), bool(np.isnan((float(nan), *map(float, ends))).any())

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from dpaudit.claims import Leak
+from dpaudit.notices import Doubt, notice
 from dpaudit.sealed.arithmetic import as_spread, rows_for
 from dpaudit.sealed.dependence import MOST_MOVES
-from dpaudit.sealed.functions import Operand, operand
+from dpaudit.sealed.functions import Operand, exact_kind, operand
 from dpaudit.sealed.traces import Elements, Intervals, Precision, Private, Spread, caller
 
 Move = Callable[[np.ndarray], np.ndarray]
@@ -23,12 +24,23 @@ Move = Callable[[np.ndarray], np.ndarray]
 def index(private: Private, where: Any) -> Private:
     """private[where]. Every place of the result is one place of the source, so the trace is indexed alike."""
     where = tuple(_settled(part) for part in where) if isinstance(where, tuple) else _settled(where)
+    if private.hidden and not _always_there(where):
+        notice(Doubt("indexing", caller()))
     try:
         value = private.value[where]
-    except IndexError:
-        if private.hidden:  # whether a place exists tells how many records there are
-            raise Leak("its length", caller()) from None
-        raise
+    except IndexError as error:
+        missing = error.with_traceback(None)
+    else:
+        return _indexed(private, where, value)
+    raise Leak("its length", caller()) if private.hidden else missing  # whether a place exists tells how many records there are
+
+
+def _always_there(where: Any) -> bool:
+    """Does the index fit an axis of any length?"""
+    return isinstance(where, slice) or where is ... or where is None
+
+
+def _indexed(private: Private, where: Any, value: Any) -> Private:
     if private.removal and isinstance(private.trace, Elements):
         axis = _records_axis(where, private.value.ndim, private.value.ndim + private.trace.axis)
         if axis is None:  # a removed record moves all later ones to other places, in and out of any slice but the whole
@@ -40,28 +52,52 @@ def index(private: Private, where: Any) -> Private:
 
 def _settled(part: Any) -> Any:
     """An index as plain numbers, read once: value and trace are indexed by the same."""
-    if part is None or part is ... or isinstance(part, slice | int):
+    if part is None or part is ... or isinstance(part, bool):
         return part
+    if isinstance(part, slice):
+        return slice(*(None if end is None else operator.index(end) for end in (part.start, part.stop, part.step)))
     return operator.index(part) if np.ndim(part) == 0 and not isinstance(part, np.ndarray | np.bool_) else np.asarray(part)
 
 
-def rearranged(function: Callable[..., Any]) -> Callable[..., Private | None]:
-    """The known operation for a numpy function of an array and public arguments that only moves or repeats its entries."""
+def rearranged(function: Callable[..., Any], options: Sequence[str]) -> Callable[..., Private | None]:
+    """The known operation for a numpy function of an array and public options that only moves or repeats its entries."""
 
     def operation(private: Any, *args: Any, **kwargs: Any) -> Private | None:
-        if not isinstance(private, Private) or any(isinstance(v, Private) for v in (*args, *kwargs.values())):
+        plain = _settled_options(options, args, kwargs)
+        if plain is None or not isinstance(private, Private) or (private.removal and isinstance(private.trace, Elements)):
             return None
-        if private.removal and isinstance(private.trace, Elements):
-            return None
-        plain = [np.asarray(arg) if isinstance(arg, list) or hasattr(arg, "__array__") else arg for arg in args]
-        return _moved(private, lambda array: function(array, *plain, **kwargs), function(private.value, *plain, **kwargs))
+        return _moved(private, lambda array: function(array, **plain), function(private.value, **plain))
 
     return operation
 
 
+def _settled_options(options: Sequence[str], args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any] | None:
+    """Public whole numbers by the names of their options, read once; None for any other option."""
+    given = {**dict(zip(options, args, strict=False)), **kwargs}
+    if len(args) > len(options) or len(given) < len(args) + len(kwargs) or not given.keys() <= set(options):
+        return None
+    return {name: _whole_numbers(value) for name, value in given.items()}
+
+
+def _whole_numbers(value: Any) -> Any:
+    """Raises TypeError for anything else, private values included."""
+    if value is None:
+        return None
+    if isinstance(value, tuple | list) or isinstance(value, np.ndarray):
+        return tuple(_whole_numbers(part) for part in value) if np.ndim(value) == 1 and len(value) < 64 else _indices(value)
+    return operator.index(value)
+
+
+def _indices(value: Any) -> np.ndarray:
+    array = np.array(value)
+    if array.dtype.kind not in "iu" and array.size:
+        raise TypeError("indices are whole numbers")
+    return array.astype(np.intp)
+
+
 def transposed(private: Private, *axes: Any, **more: Any) -> Private | None:
     """np.transpose and x.T; the axis of the records goes along."""
-    given = more.pop("axes", None) if not axes else axes[0] if len(axes) == 1 else axes
+    given = _whole_numbers(more.pop("axes", None) if not axes else axes[0] if len(axes) == 1 else axes)
     if more:
         return None
     value = np.transpose(private.value, given)
@@ -120,28 +156,30 @@ def _records_axis(where: Any, ndim: int, axis: int) -> int | None:
     return kept.index(axis) - len(kept)
 
 
-def joined(function: Callable[..., Any]) -> Callable[..., Private | None]:
+def joined(function: Callable[..., Any], options: Sequence[str]) -> Callable[..., Private | None]:
     """The known operation for np.concatenate, np.stack and their kin: entries side by side, public ones among them."""
 
     def operation(arrays: Any, *args: Any, **kwargs: Any) -> Private | None:
-        if not isinstance(arrays, list | tuple) or any(isinstance(v, Private) for v in (*args, *kwargs.values())):
+        plain = _settled_options(options, args, kwargs)
+        if plain is None or not isinstance(arrays, list | tuple):
             return None
         parts = [operand(array) for array in arrays]
         entries = [part for part in parts if part is not None and not part.removal]
         if len(entries) == len(arrays):
-            return _join_entries(lambda many: function(many, *args, **kwargs), entries)
-        return _join_moves(lambda many: function(many, *args, **kwargs), arrays)
+            return _join_entries(lambda many: function(many, **plain), entries)
+        return _join_moves(lambda many: function(many, **plain), arrays)
 
     return operation
 
 
-def _join_entries(join: Callable[[list[np.ndarray]], np.ndarray], parts: Sequence[Operand]) -> Private:
+def _join_entries(join: Callable[[list[np.ndarray]], np.ndarray], parts: Sequence[Operand]) -> Private | None:
     def side_by_side(name: str) -> np.ndarray:
         return join([np.broadcast_to(getattr(part.trace, name), part.value.shape) for part in parts])
 
     trace = Elements(side_by_side("ids"), side_by_side("low"), side_by_side("high"), any(part.trace.nan for part in parts))
-    precision = Precision(max(part.bits for part in parts), trace.size)
-    return Private(join([part.value for part in parts]), trace, precision, False)
+    precision = Precision(max(part.bits for part in parts), trace.size, max(part.slop for part in parts))
+    value = join([part.value for part in parts])
+    return Private(value, trace, precision, False) if exact_kind(value, trace.size) else None
 
 
 def _join_moves(join: Callable[[list[np.ndarray]], np.ndarray], arrays: Sequence[Any]) -> Private | None:
@@ -164,4 +202,5 @@ def _join_moves(join: Callable[[list[np.ndarray]], np.ndarray], arrays: Sequence
     places = None if any(t.places is None for t in known) else sum(t.places or 0 for t in known)
     bits, size, slop = (max(getattr(array.precision, part) for array in arrays) for part in ("bits", "size", "slop"))
     trace = Spread(ids, moves.reshape(deepest, *order.shape), places)
-    return Private(join([array.value for array in arrays]), trace, Precision(bits, size, slop), arrays[0].removal)
+    value = join([array.value for array in arrays])
+    return Private(value, trace, Precision(bits, size, slop), arrays[0].removal) if exact_kind(value, size) else None

@@ -16,9 +16,9 @@ from dpaudit.sealed.conditions import compared, is_number, logic, where
 from dpaudit.sealed.counts import bincount, count_nonzero, histogram, sum_of_numbers
 from dpaudit.sealed.functions import binned, function_of, numbers_for, raised, retyped, rounded
 from dpaudit.sealed.layout import index, joined, rearranged, transposed
-from dpaudit.sealed.sums import average, dot, matmul, running, total
+from dpaudit.sealed.sums import average, dot, matmul, mean, running, total
 
-__all__ = ["FUNCTIONS", "METHODS", "UFUNCS", "index"]
+__all__ = ["FUNCTIONS", "METHODS", "PURE_METHODS", "UFUNCS", "index"]
 
 Operation = Callable[..., Any]
 
@@ -29,7 +29,7 @@ def _reduced(a: Any, axis: Any = 0, keepdims: Any = False) -> Any:
 
 def _reshaped(a: Any, *shape: Any, **more: Any) -> Any:
     """The method takes its lengths one by one, too."""
-    return rearranged(np.reshape)(a, shape[0] if len(shape) == 1 else shape, **more)
+    return rearranged(np.reshape, ("shape",))(a, shape[0] if len(shape) == 1 else shape, **more)
 
 
 UFUNCS: dict[tuple[np.ufunc, str], Operation] = {
@@ -51,19 +51,25 @@ UFUNCS: dict[tuple[np.ufunc, str], Operation] = {
     (np.add, "accumulate"): running,
 }
 
-_MOVING = (
-    np.broadcast_to, np.expand_dims, np.flip, np.fliplr, np.flipud, np.moveaxis, np.ravel, np.repeat, np.reshape, np.roll,
-    np.rot90, np.squeeze, np.swapaxes, np.take, np.tile,
-)  # fmt: skip
-_JOINING = (np.concatenate, np.stack, np.vstack, np.hstack, np.dstack, np.column_stack)
+# The options that are known. Others, such as an output array, a type, or an order in memory, are left to numpy: untraced.
+_MOVING: dict[Callable[..., Any], tuple[str, ...]] = {
+    np.broadcast_to: ("shape",), np.expand_dims: ("axis",), np.flip: ("axis",), np.fliplr: (), np.flipud: (),
+    np.moveaxis: ("source", "destination"), np.ravel: (), np.repeat: ("repeats", "axis"), np.reshape: ("shape",),
+    np.roll: ("shift", "axis"), np.rot90: ("k", "axes"), np.squeeze: ("axis",), np.swapaxes: ("axis1", "axis2"),
+    np.take: ("indices", "axis"), np.tile: ("reps",),
+}  # fmt: skip
+_JOINING: dict[Callable[..., Any], tuple[str, ...]] = {
+    np.concatenate: ("axis",), np.stack: ("axis",), np.vstack: (), np.hstack: (), np.dstack: (), np.column_stack: (),
+}  # fmt: skip
 
 FUNCTIONS: dict[Callable[..., Any], Operation] = {
-    **{f: rearranged(f) for f in _MOVING},
-    **{f: joined(f) for f in _JOINING},
+    **{f: rearranged(f, options) for f, options in _MOVING.items()},
+    **{f: joined(f, options) for f, options in _JOINING.items()},
     np.transpose: transposed,
     np.sum: total,
     np.nansum: sum_of_numbers,
-    np.mean: average,
+    np.mean: mean,
+    np.average: average,
     np.cumsum: running,
     np.count_nonzero: count_nonzero,
     np.bincount: bincount,
@@ -78,15 +84,20 @@ FUNCTIONS: dict[Callable[..., Any], Operation] = {
 }
 
 METHODS: dict[str, Operation] = {
-    **{f.__name__: rearranged(f) for f in (np.ravel, np.repeat, np.squeeze, np.swapaxes, np.take)},
-    "flatten": rearranged(np.ravel),
+    **{f.__name__: rearranged(f, _MOVING[f]) for f in (np.ravel, np.repeat, np.squeeze, np.swapaxes, np.take)},
+    "flatten": rearranged(np.ravel, ()),
     "reshape": _reshaped,
     "transpose": transposed,
     "astype": retyped,
     "sum": total,
-    "mean": average,
+    "mean": mean,
     "cumsum": running,
     "clip": clip,
     "dot": dot,
     "round": rounded,
 }
+
+# Methods that give a new array and change nothing. The others of an array write, show or change what is in it.
+_PURE = """all any argmax argmin argpartition argsort astype choose clip compress conj conjugate cumprod cumsum diagonal dot flatten
+    max mean min nonzero prod ravel repeat reshape round searchsorted squeeze std sum swapaxes take trace transpose var"""
+PURE_METHODS = frozenset(_PURE.split())

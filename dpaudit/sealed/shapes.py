@@ -60,7 +60,7 @@ def hidden(name: str, args: tuple[Any, ...], kwargs: dict[str, Any], before: int
 
 def may_fail(name: str, args: tuple[Any, ...], kwargs: dict[str, Any], before: int) -> bool:
     """Can the call fail on some data and not on other?"""
-    if before == TYPE or "same_value" in (*args, *map(str, kwargs.values())):  # casts that refuse some values
+    if before == TYPE or _choosy(args, kwargs):
         return True
     if before or name in COUNTED:
         return not (name in NUMBERS | LENGTHLESS and _alone(args, kwargs))
@@ -69,7 +69,7 @@ def may_fail(name: str, args: tuple[Any, ...], kwargs: dict[str, Any], before: i
 
 def ufunc_may_fail(ufunc: np.ufunc, method: str, args: tuple[Any, ...], kwargs: dict[str, Any], before: int) -> bool:
     """The same for a universal function. numpy's own fail on no numbers but whole ones to negative powers."""
-    if before == TYPE or getattr(np, ufunc.__name__, None) is not ufunc or "same_value" in map(str, kwargs.values()):
+    if before == TYPE or getattr(np, ufunc.__name__, None) is not ufunc or _choosy(args, kwargs):
         return True
     if ufunc is np.power and all(_kind(arg) in "biu" for arg in args) and private_in(args[1:]):
         return True
@@ -95,6 +95,11 @@ def _leading(name: str, args: tuple[Any, ...], kwargs: dict[str, Any], known: di
     if name == "histogram" and any(isinstance(value, str) for value in (*args, *kwargs.values())):
         return False  # the number of bins is chosen from the data
     return name in known and not private_in([args[known[name] :], *options])
+
+
+def _choosy(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Is a cast asked for that refuses some values?"""
+    return any(isinstance(value, str) and str.__eq__(value, "same_value") for value in (*args, *kwargs.values()))
 
 
 def _alone(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:

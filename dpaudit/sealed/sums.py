@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.sealed import ranges
-from dpaudit.sealed.arithmetic import divide, multiply
+from dpaudit.sealed.arithmetic import divide, multiply, vanishing
 from dpaudit.sealed.dependence import MOST_MOVES, distinct
 from dpaudit.sealed.functions import Operand, operand, shared_records
 from dpaudit.sealed.traces import ANY_BITS, ANYONE, NOBODY, Elements, Intervals, Precision, Private, Spread, Trace, fits
@@ -42,7 +42,7 @@ def total(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims
 
 def _axes(axis: Any, ndim: int) -> tuple[int, ...]:
     """The summed axes, which numpy has accepted."""
-    given = range(ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    given = range(ndim) if axis is None or not ndim else axis if isinstance(axis, tuple) else (axis,)
     return tuple(sorted(int(place) % ndim for place in given))
 
 
@@ -132,7 +132,23 @@ def _summed_removable(trace: Elements, shape: Shape, axes: tuple[int, ...]) -> E
     return Elements(trace.ids, low.squeeze(axis=features), high.squeeze(axis=features), False, -1 - after)
 
 
-def average(a: Any, axis: Any = None, **more: Any) -> Private | None:
+def average(a: Any, axis: Any = None, weights: Any = None, returned: Any = False, **more: Any) -> Private | None:
+    """np.average by public weights, one per entry of a vector or row of a table."""
+    if weights is None and not returned:
+        return mean(a, axis, **more)
+    given = operand(weights)
+    if returned or more or given is None or not given.public or not isinstance(a, Private) or given.value.shape != a.value.shape[:1]:
+        return None
+    if a.hidden or axis not in ((None, 0) if a.value.ndim == 1 else (0,)):
+        return None
+    summed = given.value.sum(dtype=float)
+    lifted = given.value.reshape(-1, *([1] * (a.value.ndim - 1)))
+    weighted = multiply(a, lifted) if summed else None
+    total_ = None if weighted is None else total(weighted, 0)
+    return None if total_ is None else divide(total_, summed)
+
+
+def mean(a: Any, axis: Any = None, **more: Any) -> Private | None:
     """np.mean, where the number of values is public."""
     if more or not isinstance(a, Private) or not a.value.size or isinstance(axis, Private):
         return None
@@ -210,6 +226,8 @@ def _weighted_moves(a: Any, b: Any) -> Private | None:
     if not isinstance(trace, Spread) or private.value.ndim != 1:
         return None
     rows = np.abs(weights.trace.low if left or weights.value.ndim == 1 else weights.trace.low.T)
+    if vanishing(trace.moves, rows):
+        return None
     value = a.value @ weights.value if left else weights.value @ b.value
     size = precision.size * float(rows.sum(axis=0).max(initial=0.0))
     bits, terms = precision.bits + weights.bits, max(len(private.value), 1)

@@ -16,7 +16,7 @@ import numpy as np
 from dpaudit.claims import Leak
 from dpaudit.notices import Doubt, notice
 from dpaudit.sealed import shapes
-from dpaudit.sealed.traces import TYPE, Private, caller
+from dpaudit.sealed.traces import Private, caller
 
 # Operations that write or print what they are given.
 _WRITERS = "array2string array_repr array_str dump dumps save savetxt savez savez_compressed tobytes tofile tostring"
@@ -67,7 +67,7 @@ def _run(
     result, failed = _tried(function, opened, options)
     if failed is None:
         return _sealed_result(name, result, sources, hidden)
-    if not hidden and isinstance(failed, ValueError) and "read-only" in str(failed):
+    if isinstance(failed, ValueError) and "read-only" in str(failed):
         raise Leak("writing it into an array", caller())
     same = None if fallible else _same_for_all(function, args, kwargs, failed)
     if same is not None:
@@ -141,7 +141,7 @@ def _opened(value: Any, fill: int | None = None) -> Any:
     if isinstance(value, type | np.dtype) or callable(value):
         return _known_callable(value)
     if isinstance(value, str):
-        return str(value)
+        return str.__str__(value)
     if isinstance(value, numbers.Number) and not isinstance(value, np.generic):
         return operator.index(value) if hasattr(value, "__index__") else float(value)  # type: ignore[arg-type]
     array = np.asarray(value).view()
@@ -155,7 +155,7 @@ def _known_callable(value: Any) -> Any:
     """Types of numbers, and those of numpy's own functions that give what they are shown to nobody."""
     if isinstance(value, np.dtype) and not value.hasobject:
         return value
-    if isinstance(value, type) and value in _TYPES:
+    if any(value is kind for kind in _TYPES):
         return value
     own = getattr(np, getattr(value, "__name__", ""), None) is value
     if isinstance(value, np.ufunc) and own and not _calls_python(value):
