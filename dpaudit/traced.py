@@ -199,7 +199,8 @@ class Sealed(NDArrayOperatorsMixin):
             return getattr(args[0], func.__name__)
         opened, options = _privates(args), _privates_of(kwargs)
         result = _known(known.FUNCTIONS.get(func), opened, options)
-        return _seal(untraced.call(f"numpy.{func.__name__}", func, opened, options) if result is None else result)
+        name = f"{func.__module__}.{func.__name__}"
+        return _seal(untraced.call(name, func, opened, options) if result is None else result)
 
     def __getattr__(self, name: str) -> Any:
         """Any other attribute or method of an array. What is not known is untraced, and sealed again."""

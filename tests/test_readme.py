@@ -1,34 +1,67 @@
-"""The README shows what really happens: its outputs are made anew and compared. `python tests/test_readme.py` renews them."""
+"""The README shows what really happens: each of its commands is run, in order, in one folder that holds its examples, and what
+is shown of their output is compared. `python tests/test_readme.py` renews the outputs and the list of options."""
 
 from __future__ import annotations
 
+import argparse
+import os
 import re
 import subprocess
 import sys
 from pathlib import Path
 
+from dpaudit.cli import build_parser
+
 README = Path(__file__).parent.parent / "README.md"
 BLOCK = re.compile(r"<!-- (?P<kind>demo|output: (?P<command>.*?)) -->\n```\n(?P<body>.*?)```\n", re.DOTALL)
-EXAMPLE = re.compile(r"<!-- example: (?P<file>\S+) -->\n```python\n(?P<code>.*?)```\n", re.DOTALL)
+EXAMPLE = re.compile(r"<!-- example: (?P<file>\S+) -->\n```\w+\n(?P<code>.*?)```\n", re.DOTALL)
+OPTIONS = re.compile(r"<!-- options -->\n```\n(?P<body>.*?)```\n", re.DOTALL)
+STEP = re.compile(rf"{BLOCK.pattern}|{EXAMPLE.pattern}|^    \$ (?P<plain>dpaudit [^\n]*)$", re.DOTALL | re.MULTILINE)
+EVERYWHERE = {"--help", "--format", "--output", "--version"}
+VARIES = re.compile(r"\d+\.\d+ ?s\b|\b[0-9a-f]{16}…|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")  # seconds, key ids, times of signing
 
 
 def outputs(folder: Path) -> dict[str, str]:
-    """What every shown command prints now, run in ``folder`` with the README's own examples in it."""
-    text = README.read_text(encoding="utf-8")
-    for example in EXAMPLE.finditer(text):
-        (folder / example["file"]).write_text(example["code"], encoding="utf-8")
+    """What every shown command prints now, run in ``folder``: examples are written down where the README shows them."""
     made = {}
-    for block in BLOCK.finditer(text):
-        arguments = (block["command"] or "dpaudit demo").split()[1:]
-        script = Path(sys.executable).with_name("dpaudit")
-        done = subprocess.run([script, *arguments], cwd=folder, capture_output=True, text=True, check=False, timeout=300)
-        assert done.stdout, done.stderr
-        made[block["kind"]] = done.stdout
+    for step in STEP.finditer(README.read_text(encoding="utf-8")):
+        if step["file"]:
+            (folder / step["file"]).write_text(step["code"], encoding="utf-8")
+        elif step["plain"]:
+            run(step["plain"].split(), folder)
+        else:
+            made[step["kind"]] = run((step["command"] or "dpaudit demo").split(), folder)
     return made
 
 
-def without_times(text: str) -> str:
-    return re.sub(r"; \d+\.\d\d s$", "", text, flags=re.MULTILINE)
+def run(words: list[str], folder: Path) -> str:
+    """Standard output; exit codes 0, 1 and 3 are answers."""
+    program = [sys.executable] if words[0] == "python" else [str(Path(sys.executable).with_name(words[0]))]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("GITHUB", "PYTEST"))}
+    done = subprocess.run(
+        [*program, *words[1:]], cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=600
+    )
+    assert done.returncode in {0, 1, 3}, f"{' '.join(words)}: {done.stderr or done.stdout}"
+    assert done.stdout or "--output" in words, f"{' '.join(words)}: {done.stderr}"
+    return done.stdout
+
+
+def options() -> str:
+    """Every command with the options that its parser knows, beside those that all of them have."""
+    (commands,) = [action for action in build_parser()._actions if isinstance(action, argparse._SubParsersAction)]
+    lines = []
+    for name, parser in commands.choices.items():
+        known = [option for action in parser._actions for option in action.option_strings[-1:]]
+        words = [
+            f"dpaudit {name}",
+            *(option for option in known if option not in ("--help", "--format", "--output", "--version")),
+        ]
+        lines.append(" ".join(words))
+    return "\n".join(lines) + "\n"
+
+
+def steady(text: str) -> str:
+    return VARIES.sub("…", text)
 
 
 def test_shown_outputs_are_what_the_commands_print(tmp_path: Path) -> None:
@@ -36,18 +69,23 @@ def test_shown_outputs_are_what_the_commands_print(tmp_path: Path) -> None:
     made = outputs(tmp_path)
     assert set(shown) == set(made)
     for kind, body in shown.items():
-        assert without_times(body) == without_times(made[kind])
+        assert steady(body) == steady(made[kind])
+
+
+def test_the_options_listed_are_those_of_help() -> None:
+    listed = OPTIONS.search(README.read_text(encoding="utf-8"))
+    assert listed is not None
+    assert listed["body"] == options()
 
 
 def test_every_command_and_option_shown_exists() -> None:
-    text = README.read_text(encoding="utf-8")
-    script = Path(sys.executable).with_name("dpaudit")
-    for command in sorted(set(re.findall(r"`dpaudit (\w+)", text))):
-        done = subprocess.run([script, command, "--help"], capture_output=True, text=True, check=False, timeout=60)
-        assert done.returncode == 0, command
-        for line in re.findall(rf"dpaudit {command}\b[^\n`|]*", text):
-            for option in re.findall(r"--[a-z0-9]+", line):
-                assert option in done.stdout, f"{command} has no {option}"
+    text, known = README.read_text(encoding="utf-8"), {line.split()[1]: set(line.split()[2:]) for line in options().splitlines()}
+    shown = re.findall(r"dpaudit ([a-z]+)\b([^\n`|]*)", re.sub(r"```python.*?```", "", text, flags=re.DOTALL))
+    used = [(command, option) for command, rest in shown if command in known for option in re.findall(r"--[a-z0-9-]+", rest)]
+    for command, option in used:
+        assert option in known[command] | EVERYWHERE, f"{command} has no {option}"
+    assert {command for command, _ in used} >= {"audit", "certify", "verify", "check", "run", "account"}
+    assert set(re.findall(r"^\| `dpaudit ([a-z]+)", text, flags=re.MULTILINE)) | {"checkpoint"} == set(known)
 
 
 def renew() -> None:
@@ -56,8 +94,8 @@ def renew() -> None:
     with tempfile.TemporaryDirectory() as folder:
         made = outputs(Path(folder))
     text = README.read_text(encoding="utf-8")
-    renewed = BLOCK.sub(lambda block: f"<!-- {block['kind']} -->\n```\n{made[block['kind']]}```\n", text)
-    README.write_text(renewed, encoding="utf-8")
+    text = BLOCK.sub(lambda block: f"<!-- {block['kind']} -->\n```\n{made[block['kind']]}```\n", text)
+    README.write_text(OPTIONS.sub(lambda _: f"<!-- options -->\n```\n{options()}```\n", text), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -86,7 +86,7 @@ def _belongs(found: Checked, path: str | Path) -> None:
         raise NotAsCertified(where, "its budget is not the certified one")
     if any(seen.sources.get(name) != found.opened.digests.get(as_named) for name, as_named in SOURCES):
         raise NotAsCertified(where, "it was written by other code than the certified one")
-    found.checked.append(f"the ledger: written by the certified code, with the certified budget, {len(seen.releases)} releases")
+    found.checked.append(f"the ledger: written by the certified code, with the certified budget, {_releases(len(seen.releases))}")
 
 
 SOURCES = (("dpaudit", "dpaudit"), ("subject", "source"))  # their names in a ledger and in a certificate
@@ -117,3 +117,7 @@ def _check_surroundings(found: Checked) -> None:
         found.checked.append("the claims relied upon: their code is unchanged")
     if changed:
         found.not_checked.append(f"claims whose code changed since: {', '.join(changed)}")
+
+
+def _releases(count: int) -> str:
+    return "1 release" if count == 1 else f"{count} releases"

@@ -13,7 +13,7 @@ import numpy as np
 
 from dpaudit.sealed import functions, ranges
 from dpaudit.sealed.dependence import MOST_MOVES, distinct
-from dpaudit.sealed.functions import Operand, entrywise, operand, public
+from dpaudit.sealed.functions import Operand, entrywise, exact_kind, operand, public
 from dpaudit.sealed.traces import ANY_BITS, NOBODY, TINY, Elements, Intervals, Precision, Private, Spread, bits_of
 
 
@@ -48,7 +48,7 @@ def _shifted(function: np.ufunc, a: Any, b: Any) -> Private | None:
         return None
     size = private.precision.size + float(np.max(np.abs(shift), initial=0.0))
     bound = private.precision.combine(max(private.precision.bits, bits_of(shift)), size, 1)
-    return Private(value, trace, bound, private.removal)
+    return Private(value, trace, bound, private.removal) if exact_kind(value, size) else None
 
 
 def _add_moves(function: np.ufunc, a: Private, b: Private) -> Private | None:
@@ -66,7 +66,7 @@ def _add_moves(function: np.ufunc, a: Private, b: Private) -> Private | None:
     trace = Spread(ids, rows_for(left, ids) + rows_for(right, ids), places)
     size = a.precision.size + b.precision.size
     base = Precision(max(a.precision.bits, b.precision.bits), size, a.precision.slop + b.precision.slop)
-    return Private(value, trace, base.combine(base.bits, size, 2), a.removal)
+    return Private(value, trace, base.combine(base.bits, size, 2), a.removal) if exact_kind(value, size) else None
 
 
 def rows_for(trace: Spread, ids: np.ndarray) -> np.ndarray:
@@ -166,7 +166,8 @@ def _weighted(a: Private, function: np.ufunc, by: np.ndarray, weights: np.ndarra
         wide = repeated(trace, a.value.shape, value.shape)
         moved = replace(wide, moves=wide.moves * weights)
     size = precision.size * float(np.max(weights, initial=0.0))
-    return Private(value, moved, precision.combine(precision.bits + bits, size, 3), a.removal)
+    bound = precision.combine(precision.bits + bits, size, 3)
+    return Private(value, moved, bound, a.removal) if exact_kind(value, size) else None
 
 
 def vanishing(moves: np.ndarray, weights: np.ndarray) -> bool:
@@ -219,4 +220,4 @@ def _contracted(a: Private, value: np.ndarray, bits: int, size: float) -> Privat
     if not isinstance(a.trace, Spread | Intervals) or value.shape != a.value.shape or not np.isfinite(size):
         return None
     bound = a.precision.combine(max(a.precision.bits, bits), max(a.precision.size, size), 16)
-    return Private(value, a.trace, bound, a.removal)
+    return Private(value, a.trace, bound, a.removal) if exact_kind(value, bound.size) else None

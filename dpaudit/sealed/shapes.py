@@ -24,7 +24,7 @@ _ONE = """abs all amax amin angle any argmax argmin argpartition argsort around 
 _SEVERAL = {
     "allclose": 2, "append": 2, "array_equal": 2, "array_equiv": 2, "broadcast_arrays": 99, "clip": 3, "column_stack": 1,
     "concatenate": 1, "convolve": 2, "correlate": 2, "cov": 2, "cross": 2, "dot": 2, "dstack": 1, "hstack": 1, "inner": 2,
-    "interp": 3, "isclose": 2, "kron": 2, "meshgrid": 99, "outer": 2, "roll": 2, "searchsorted": 2, "stack": 1,
+    "interp": 3, "isclose": 2, "kron": 2, "meshgrid": 99, "outer": 2, "roll": 2, "searchsorted": 2, "select": 3, "stack": 1,
     "tensordot": 2, "trapezoid": 2, "vdot": 2, "vstack": 1, "where": 3,
 }  # fmt: skip
 # These can fail because of a value.
@@ -71,11 +71,20 @@ def ufunc_may_fail(ufunc: np.ufunc, method: str, args: tuple[Any, ...], kwargs: 
     """The same for a universal function. numpy's own fail on no numbers but whole ones to negative powers."""
     if before == TYPE or getattr(np, ufunc.__name__, None) is not ufunc or _choosy(args, kwargs):
         return True
-    if ufunc is np.power and all(_kind(arg) in "biu" for arg in args) and private_in(args[1:]):
+    if ufunc is np.power and (kwargs or all(_kind(arg) in "biu" for arg in args)) and (len(args) == 1 or private_in(args[1:])):
         return True
-    if method == "reduceat" and private_in(args[1:]):
+    if _steering(kwargs) or (method == "reduceat" and private_in(args[1:])):
         return True
     return bool(before) and (method != "__call__" or sum(_dimensions(arg) > 0 for arg in args) > 1)
+
+
+def ufunc_hidden(kwargs: dict[str, Any], before: int) -> int:
+    """What of its result besides the values depends on data: what did so before, and all where an axis does."""
+    return TYPE if _steering(kwargs) else before
+
+
+def _steering(kwargs: dict[str, Any]) -> bool:
+    return private_in([value for key, value in kwargs.items() if key not in _VALUES])
 
 
 def private_in(values: Any) -> bool:

@@ -137,7 +137,14 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: Any = False
     if weights is None and not returned:
         return mean(a, axis, **more)
     given = operand(weights)
-    if returned or more or given is None or not given.public or not isinstance(a, Private) or given.value.shape != a.value.shape[:1]:
+    if (
+        returned
+        or more
+        or given is None
+        or not given.public
+        or not isinstance(a, Private)
+        or given.value.shape != a.value.shape[:1]
+    ):
         return None
     if a.hidden or axis not in ((None, 0) if a.value.ndim == 1 else (0,)):
         return None

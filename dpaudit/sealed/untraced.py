@@ -53,7 +53,8 @@ def call_ufunc(ufunc: np.ufunc, method: str, args: tuple[Any, ...], kwargs: dict
     sources = list(_privates([*args, *kwargs.values()]))
     before = max(source.hidden for source in sources)
     fallible = shapes.ufunc_may_fail(ufunc, method, args, kwargs, before)
-    return _run(f"numpy.{ufunc.__name__}", getattr(ufunc, method), args, kwargs, sources, before, fallible=fallible)
+    hidden = shapes.ufunc_hidden(kwargs, before)
+    return _run(f"numpy.{ufunc.__name__}", getattr(ufunc, method), args, kwargs, sources, hidden, fallible=fallible)
 
 
 def _run(

@@ -1,0 +1,191 @@
+"""Every public function and method of numpy, called with sealed data: nothing that comes of it tells one data set from another.
+
+Each call is made on data sets of the same shapes. What can be seen afterwards must be the same for all of them: plain results, the
+layout of sealed ones, errors, and what was written into the plain arrays that took part. A call that fails on some data and not on
+other must have been noticed on all, whether it failed or not. The twins plant ways out, and the same search must find them.
+"""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpaudit as dp
+from dpaudit.claims import Leak
+from dpaudit.notices import watching
+from dpaudit.sealed import operations, shapes, untraced
+from dpaudit.traced import seal_raw
+
+Call = Callable[..., Any]
+
+# They read or write files, print, change settings, or show memory that nobody filled.
+_APART = """test show_config show_runtime info memmap fromfile load loadtxt genfromtxt savetxt save savez savez_compressed
+    set_printoptions seterr setbufsize seterrcall DataSource fromregex printoptions errstate get_include
+    empty empty_like"""
+APART = frozenset(_APART.split())
+MODULES = [
+    np,
+    np.linalg,
+    np.fft,
+    np.emath,
+    np.char,
+    np.strings,
+    np.lib.stride_tricks,
+    np.polynomial.polynomial,
+    np.testing,
+    np.ma,
+]
+METHODS = [name for name in dir(np.ndarray) if not name.startswith("_")]
+DATA = [[0.5, 0.5, 0.5], [-0.5, 0.75, 0.25], [0.0, 0.0, 0.0], [1.0, -1.0, 0.0]]
+
+
+def views(values: list[float]) -> dict[str, Any]:
+    """Sealed data of several kinds, and lists of it."""
+    x = dp.seal(values, -1, 1)
+    raw = seal_raw([np.nan if v == 0.5 else np.inf if v == -1 else v for v in values])
+    return {
+        "x": x,
+        "n": (x * 2).astype(int),
+        "m": x > 0,
+        "t": x[:, None] * np.ones(3),
+        "s": x.sum(),
+        "i": (x[0] * 2).astype(int),
+        "raw": raw,
+        "u": np.unique(x),
+        "e": np.emath.sqrt(x),
+        "list": [x, x],
+    }
+
+
+def arguments(d: dict[str, Any]) -> Iterator[tuple[tuple[Any, ...], dict[str, Any], list[np.ndarray]]]:
+    """Positional arguments, options, and the plain arrays among them."""
+    for name in d:
+        yield (d[name],), {}, []
+    for name in ("x", "n", "m", "t"):
+        for option in ("out", "where", "dtype", "axis", "weights", "copy", "casting"):
+            b = np.zeros(3)
+            value = {
+                "out": b,
+                "where": d["m"],
+                "dtype": np.int8,
+                "axis": d["i"],
+                "weights": d["x"],
+                "copy": False,
+                "casting": "unsafe",
+            }
+            yield (d[name],), {option: value[option]}, [b]
+            yield (d[name], d[name]), {option: value[option]}, [b]
+        for other in (1, 0, [0, 1, 2], None, np.add, list):
+            yield (d[name], other), {}, []
+            yield (other, d[name]), {}, []
+        b, k = np.zeros(3), np.arange(3)
+        yield (b, d[name]), {}, [b]
+        yield (d[name], b), {}, [b]
+        yield (d[name], k, 0, b), {}, [b, k]
+        yield (d[name], None, None, b), {}, [b]
+        yield (k, d[name]), {}, [k]
+        yield (b, k, d[name]), {}, [b, k]
+        yield (d[name], b, b), {}, [b]
+        yield (np.median, 0, d[name]), {}, []
+        yield (d[name], d["n"]), {}, []
+        yield (d[name], d["i"]), {}, []
+    yield ([d["x"], d["x"]], 0, np.zeros(6)), {}, []
+    yield (d["t"], d["x"]), {}, []
+    yield ("i,i", d["x"], d["x"]), {}, []
+    yield (d["u"], d["x"]), {}, []
+    yield (d["m"], d["x"], 0.0), {}, []
+
+
+def seen(result: Any) -> Any:
+    """What can be seen of a result."""
+    if isinstance(result, dp.Sealed):
+        return ("sealed", *(attempt(lambda a=a: getattr(result, a)) for a in ("shape", "ndim", "dtype")))
+    if isinstance(result, tuple | list):
+        return type(result).__name__, [seen(part) for part in result]
+    if isinstance(result, np.ndarray):
+        return (
+            result.dtype,
+            result.shape,
+            result.tobytes() if not result.dtype.hasobject else [seen(part) for part in result.flat],
+        )
+    return type(result).__name__, repr(result) if isinstance(result, int | float | complex | str | np.generic) else ""
+
+
+def attempt(ask: Call) -> str:
+    try:
+        return str(ask())
+    except Leak:
+        return "leak"
+
+
+def outcome(function: Call, args: Any, kwargs: dict[str, Any], buffers: list[np.ndarray]) -> tuple[Any, Any]:
+    """What can be seen after a call, and whether it was noticed that it may fail."""
+    with watching() as watch, warnings.catch_warnings(action="ignore"):
+        try:
+            told: Any = seen(function(*args, **kwargs))
+        except Leak as leak:
+            assert leak.__context__ is None or isinstance(leak.__context__, AttributeError | Leak | TypeError), function
+            told = "leak"
+        except Exception as error:
+            told = type(error).__name__, str(error), "leak" if watch.leaks else ""
+    if watch.doubts and (told == "leak" or (isinstance(told, tuple) and "sealed" in str(told))):
+        told = "sealed or leak"
+    return told, ([buffer.tobytes() for buffer in buffers], bool(watch.doubts))
+
+
+def differing(function: Call, pick: Callable[[dict[str, Any]], Iterator[Any]] = arguments) -> list[str]:
+    """The calls that tell data sets apart."""
+    runs = [[outcome(function, *case) for case in pick(views(values))] for values in DATA]
+    places = [place for place, many in enumerate(zip(*runs, strict=True)) if any(str(one) != str(many[0]) for one in many)]
+    cases = list(pick(views(DATA[0])))
+    return [f"{cases[place][:2]}: {[run[place] for run in runs]}" for place in places]
+
+
+def method(name: str) -> Call:
+    def call(first: Any, *args: Any, **kwargs: Any) -> Any:
+        asked = getattr(first, name)
+        return asked(*args, **kwargs) if callable(asked) and not isinstance(asked, dp.Sealed) else asked
+
+    return call
+
+
+def functions(module: Any) -> dict[str, Call]:
+    """What can be called in a module, and the methods of its universal functions."""
+    found: dict[str, Call] = {}
+    for name in dir(module):
+        member = getattr(module, name)
+        if name.startswith("_") or name in APART or not callable(member) or isinstance(member, type):
+            continue
+        found[name] = member
+        if isinstance(member, np.ufunc):
+            found |= {f"{name}.{way}": getattr(member, way) for way in ("reduce", "accumulate", "reduceat", "outer", "at")}
+    return found
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
+def test_no_function_of_numpy_tells_data_sets_apart(module: Any, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    told = {name: found for name, function in functions(module).items() if (found := differing(function))}
+    assert not told
+    assert not list(tmp_path.iterdir())
+
+
+def test_no_method_of_an_array_tells_data_sets_apart() -> None:
+    def on_sealed(d: dict[str, Any]) -> Iterator[Any]:
+        return (case for case in arguments(d) if isinstance(case[0][0], dp.Sealed))
+
+    told = {name: found for name in METHODS if (found := differing(method(name), on_sealed))}
+    assert not told
+
+
+@pytest.mark.parametrize("name", [name for name in dir(np.random.Generator) if not name.startswith("_")])
+def test_no_generator_takes_sealed_data(name: str) -> None:
+    def draw(*args: Any, **kwargs: Any) -> Any:
+        return getattr(np.random.default_rng(1), name)(*args, **kwargs)
+
+    assert not differing(draw) if callable(getattr(np.random.Generator, name)) else True
