@@ -93,6 +93,7 @@ class Judged:
     stated: Mapping[str, str] | None = None  # unit, relation and horizon, for the reader
     seconds: float = 0.0
     timeout: int = 0
+    picture: Mapping[str, Any] | None = None  # for a page alone
 
     def __post_init__(self) -> None:
         _clean(self, "target", "reason", "change")

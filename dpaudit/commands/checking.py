@@ -57,10 +57,15 @@ def _checked(options: argparse.Namespace) -> Checked:
     if options.write_baseline and config.baseline is None:
         raise DpauditError('--write-baseline needs the file\'s name in pyproject.toml: baseline = "dpaudit-baseline.json"')
     with progress("checking", total=len(config.budgets)) as tell:
-        checked = check(config, baseline=not options.write_baseline, tell=tell)
+        checked = check(config, baseline=not options.write_baseline, picture=_draws(options), tell=tell)
     if options.write_baseline:
         write_file(as_json(baseline_of(checked.budgets)), str(config.baseline))
     return checked
+
+
+def _draws(options: argparse.Namespace) -> bool:
+    """Only a page shows pictures; making them takes runs of their own."""
+    return options.format == "html" or any(given.startswith("html=") for given in options.also)
 
 
 def _refuse_overwriting(config: Config, outputs: Sequence[str | None]) -> None:

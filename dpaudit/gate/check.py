@@ -20,9 +20,11 @@ from dpaudit.gate.waivers import note, stale, with_findings
 
 
 def check(
-    config: Config, *, baseline: bool = True, today: date | None = None, tell: Callable[[str], Any] = lambda _: None
-) -> Checked:
+    config: Config, *, baseline: bool = True, picture: bool = False, today: date | None = None,
+    tell: Callable[[str], Any] = lambda _: None,
+) -> Checked:  # fmt: skip
     """Judge every budget, one after the other. ``baseline``: compare with the committed one, if one is configured.
+    ``picture``: with what a page draws.
 
     Statistics refute an honest subject with probability at most 10^-6 over all budgets together: each has an equal share.
     Raises DpauditError for a baseline that cannot be read; what goes wrong in a budget is that budget's exit code 2.
@@ -33,7 +35,7 @@ def check(
     budgets = []
     for budget in config.budgets:
         tell(budget.name)
-        budgets.append(_judge(budget, config, share, before, today))
+        budgets.append(_judge(budget, config, share, before, today, picture))
     places = _waiver_places(config)
     removed = [] if before is None else sorted(before.keys() - {budget.name for budget in config.budgets})
     findings = stale(config.waivers, budgets, places, today)
@@ -46,9 +48,9 @@ def share_of_error(budgets: int) -> float:
     return float_down(ERROR / max(budgets, 1))
 
 
-def _judge(budget: Budget, config: Config, share: float, before: Entries | None, today: date) -> Judged:
+def _judge(budget: Budget, config: Config, share: float, before: Entries | None, today: date, picture: bool) -> Judged:
     started = time.perf_counter()
-    found = judge_apart(budget, config.folder, share)
+    found = judge_apart(budget, config.folder, share, picture=picture)
     place = defined_at(found, config, configured_at(config, f"tool.dpaudit.budgets.{budget.name}"))
     judged = replace(_plain(budget, found, place), seconds=time.perf_counter() - started)
     judged = with_findings(judged, found, note(found, budget, place, config.waivers, today))
@@ -62,7 +64,7 @@ def _plain(budget: Budget, found: Found, place: Place) -> Judged:
     upper = None if found.upper is None else Fraction(found.upper)
     return Judged(
         budget.name, budget.target, claim, budget.require, found.verdict, found.code, found.reason, place, upper, found.lower,
-        found.detectable, stated=stated, timeout=budget.timeout,
+        found.detectable, stated=stated, timeout=budget.timeout, picture=found.picture,
     )  # fmt: skip
 
 

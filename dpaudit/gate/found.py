@@ -27,6 +27,7 @@ class Found:
     stated: Mapping[str, str] = field(default_factory=dict)
     file: str | None = None  # where the subject is defined
     line: int = 1
+    picture: Mapping[str, Any] | None = None  # what a page draws: losses of the audit, or how a ledger's spending grew
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from dpaudit.accountants import account
+from dpaudit.accountants.spending import spending
 from dpaudit.claims import Bound, Claim, DpauditError, Finding, exact, show
 from dpaudit.exit_codes import HOLDS, UNPROVEN, VIOLATED
 from dpaudit.gate.config import Budget
 from dpaudit.gate.found import Found, listed
 from dpaudit.ledger import Ledger, TamperedLedger, is_ledger, open_ledger
-from dpaudit.report.text import number
+from dpaudit.report.text import number, worst_text
 from dpaudit.verdict import BLOCKING
 
 WHY = "every release's sensitivity is proven, and a door with a budget within the claim bounds every path"
@@ -30,7 +31,7 @@ class Read:
     unenforced: Sequence[str] = ()
 
 
-def judge_ledger(budget: Budget, folder: Path) -> Found:
+def judge_ledger(budget: Budget, folder: Path, *, picture: bool = False) -> Found:
     """Over budget (DPA001), tampered (DPA007), certified or unproven. Raises DpauditError for what cannot be read."""
     claim = Claim(budget.claim.epsilon, budget.claim.delta, budget.observer or "server")
     try:
@@ -42,7 +43,8 @@ def judge_ledger(budget: Budget, folder: Path) -> Found:
         known = ", ".join(read.bound.per_observer)
         raise DpauditError(f"{budget.target} gives no figure for the observer {claim.observer}; it has {known}")
     epsilon, delta = read.bound.per_observer[claim.observer]
-    found = Found("certified", HOLDS, WHY, claim.observer, show(epsilon), findings=listed(read.bound.findings))
+    drawn = _drawn(folder / budget.target, read.bound, claim) if picture else None
+    found = Found("certified", HOLDS, WHY, claim.observer, show(epsilon), findings=listed(read.bound.findings), picture=drawn)
     if epsilon > claim.epsilon or delta > claim.delta:
         return _over(found, read, budget, _told((epsilon, delta), claim))
     causes = [place for place, finding in enumerate(read.bound.findings) if finding.rule in BLOCKING]
@@ -53,6 +55,12 @@ def judge_ledger(budget: Budget, folder: Path) -> Found:
     reason = missing[0] if first is None else f"{first.rule}: {first.message}"
     code = HOLDS if budget.require == "not-refuted" else UNPROVEN
     return replace(found, verdict="unproven", code=code, reason=reason, causes=causes, complete=not missing)
+
+
+def _drawn(path: Path, bound: Bound, claim: Claim) -> dict[str, Any]:
+    """How the spending grew, and who paid most."""
+    worst = worst_text(bound.worst_client) if bound.worst_client else "nobody"
+    return {"spending": asdict(spending(path, bound, delta=claim.delta)), "worst": worst}
 
 
 def _over(found: Found, read: Read, budget: Budget, message: str) -> Found:

@@ -20,12 +20,16 @@ from dpaudit.gate.found import Found, not_checked
 LARGEST = 10**7  # bytes of a result
 
 
-def judge_apart(budget: Budget, folder: Path, error: float) -> Found:
-    """Start the worker, wait, read its result; end it, with all that it started, when its time is over."""
+def judge_apart(budget: Budget, folder: Path, error: float, *, picture: bool = False) -> Found:
+    """Start the worker, wait, read its result; end it, with all that it started, when its time is over.
+
+    ``picture``: what a page draws is wanted too.
+    """
     shown = None if os.environ.get("DPAUDIT_TRACEBACK") else subprocess.DEVNULL  # what a subject prints is not the gate's
     with tempfile.TemporaryDirectory(prefix="dpaudit-") as scratch, _ended_by_signals():
         result = Path(scratch) / "result.json"
         command = [sys.executable, "-P", "-m", "dpaudit.gate.worker", str(folder), budget.name, repr(error), str(result)]
+        command += ["picture"] if picture else []
         with subprocess.Popen(
             command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=shown, start_new_session=True
         ) as worker:

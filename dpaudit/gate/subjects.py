@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 from dpaudit.claims import Claim, DpauditError, Outcome, Verdict, show
@@ -21,7 +21,7 @@ NO_DOOR = (
 )
 
 
-def judge_subject(budget: Budget, seed: int, error: float) -> Found:
+def judge_subject(budget: Budget, seed: int, error: float, *, picture: bool = False) -> Found:
     """The verdict on one subject for the budget's claim; ``error`` is this audit's share of the gate's. Raises DpauditError."""
     subject = find_subject(budget)
     relation = subject.neighbours.name
@@ -29,8 +29,9 @@ def judge_subject(budget: Budget, seed: int, error: float) -> Found:
         raise DpauditError(f"{budget.target} is about {relation} neighbours, the budget about {budget.neighbours}")
     claim = Claim(budget.claim.epsilon, budget.claim.delta, budget.observer or subject.claim.observer)
     verdict = audit(
-        subject, epsilon=claim.epsilon, delta=claim.delta, observer=claim.observer, samples=budget.samples, seed=seed, error=error
-    )
+        subject, epsilon=claim.epsilon, delta=claim.delta, observer=claim.observer, samples=budget.samples, seed=seed,
+        error=error, picture=picture,
+    )  # fmt: skip
     if _needs_door(verdict) and not budget.door and budget.target not in registered():
         verdict = replace(verdict, verdict=Outcome.UNPROVEN, reason=f"certified {NO_DOOR.format(claim=claim)}")
     rules = {Outcome.REFUTED: ("DPA004",), Outcome.UNPROVEN: BLOCKING, Outcome.CERTIFIED: ()}[verdict.verdict]
@@ -40,6 +41,7 @@ def judge_subject(budget: Budget, seed: int, error: float) -> Found:
         str(verdict.verdict), _code(verdict, budget.require), verdict.reason, claim.observer,
         None if verdict.upper is None else show(verdict.upper.epsilon), verdict.lower.to_dict(), verdict.detectable,
         listed(verdict.findings), causes, complete, {"neighbours": relation}, *defined_at(subject.function),
+        None if verdict.losses is None else {"losses": asdict(verdict.losses)},
     )  # fmt: skip
 
 

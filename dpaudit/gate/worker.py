@@ -1,6 +1,6 @@
 """One budget in a process of its own: its code can neither end nor change the gate, and can be ended when its time is over.
 
-python -m dpaudit.gate.worker FOLDER NAME SHARE RESULT     judges the budget NAME; writes what it found to the file RESULT
+python -m dpaudit.gate.worker FOLDER NAME SHARE RESULT [picture]    judges the budget NAME, writes what it found to RESULT
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from dpaudit.gate.config import Budget, read_config
 from dpaudit.gate.found import Found, not_checked
 
 
-def judge(budget: Budget, folder: Path, seed: int, error: float) -> Found:
+def judge(budget: Budget, folder: Path, seed: int, error: float, *, picture: bool = False) -> Found:
     """What is found about one budget; never raises. A subject's own message may hold its data, so only its type is told."""
     try:
         if budget.ledger is not None:
             from dpaudit.gate.ledgers import judge_ledger
 
-            return judge_ledger(budget, folder)
+            return judge_ledger(budget, folder, picture=picture)
         from dpaudit.gate.subjects import judge_subject
 
-        return judge_subject(budget, seed, error)
+        return judge_subject(budget, seed, error, picture=picture)
     except DpauditError as failed:
         return not_checked(str(failed))
     except OSError as failed:
@@ -36,10 +36,10 @@ def judge(budget: Budget, folder: Path, seed: int, error: float) -> Found:
 
 
 def main() -> None:
-    folder, name, error, result = sys.argv[1:]
+    folder, name, error, result, *more = sys.argv[1:]
     config = read_config(folder)
     budget = next(each for each in config.budgets if each.name == name)
-    found = judge(budget, config.folder, config.seed, float(error))
+    found = judge(budget, config.folder, config.seed, float(error), picture="picture" in more)
     Path(result).write_text(json.dumps(found.to_dict(), allow_nan=False), encoding="utf-8")
 
 

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
+from dpaudit.accountants.client_shares import Share
+from dpaudit.accountants.spending import Step
 from dpaudit.checked import Checked, Judged
+from dpaudit.claims import Losses, float_up
 from dpaudit.exit_codes import NOTHING
+from dpaudit.report.account_html import NOT_SUMS
 from dpaudit.report.charts import interval
 from dpaudit.report.check_text import NONE, accepted, attacked, claimed, proven, summary
+from dpaudit.report.clients import clients_html
+from dpaudit.report.findings import with_code
+from dpaudit.report.histogram import histogram
 from dpaudit.report.page import Html, badge, element, facts, page, rows
+from dpaudit.report.timeline import timeline
 from dpaudit.rules import RULES
 
 TITLES = {0: "All budgets hold", 1: "A budget is violated", 2: "Not everything could be checked", 3: "Not everything is proven"}
@@ -25,7 +34,9 @@ def check_html(checked: Checked) -> str:
         rows(["budget", "about", "claim", "proven ≤", "attacked ≥", "verdict", "gate"], listed),
     ]
     if checked.findings:
-        lines = [[finding.rule, finding.message, finding.where, RULES[finding.rule].remedy] for finding in checked.findings]
+        lines = [
+            [finding.rule, finding.message, finding.where, with_code(RULES[finding.rule].remedy)] for finding in checked.findings
+        ]
         body += [element("h2", "Waivers"), rows(["rule", "finding", "where", "what to do"], lines)]
     if checked.removed:
         body.append(element("p", f"In the baseline, no longer configured: {', '.join(checked.removed)}", class_="bad"))
@@ -45,14 +56,36 @@ def _section(budget: Judged) -> Html:
         element("h2", budget.name, " ", badge(budget.verdict), " ", _state(budget)),
         element("p", element("strong", budget.reason)),
     ]
-    if budget.lower is not None or budget.upper is not None:
-        lower = 0.0 if budget.lower is None else float(budget.lower["epsilon"])
-        parts.append(interval(lower, None if budget.upper is None else float(budget.upper), float(budget.claim.epsilon)))
-    parts.append(facts(_facts(budget)))
+    parts += [element("div", *_drawn(budget), class_="charts"), facts(_facts(budget)), *_clients(budget)]
     if budget.findings:
-        lines = [[f.rule, f.message, f.where, RULES[f.rule].remedy, f.fingerprint, accepted(f)] for f in budget.findings]
+        lines = [
+            [f.rule, f.message, f.where, with_code(RULES[f.rule].remedy), f.fingerprint, accepted(f)] for f in budget.findings
+        ]
         parts.append(rows(["rule", "finding", "where", "what to do", "fingerprint", "waiver"], lines))
     return element("section", *parts, id=f"budget-{budget.name}")
+
+
+def _drawn(budget: Judged) -> Iterator[Html]:
+    """The interval against the claim, and the audit's losses or the ledger's timeline."""
+    claim, picture = float(budget.claim.epsilon), budget.picture or {}
+    if budget.lower is not None or budget.upper is not None:
+        lower = None if budget.lower is None else float(budget.lower["epsilon"])
+        yield interval(lower, None if budget.upper is None else float_up(budget.upper), claim)
+    if "losses" in picture:
+        yield histogram(Losses(**picture["losses"]), claim)
+    steps = [Step(**step) for step in picture.get("spending", {}).get("steps", ())]
+    if steps:
+        yield timeline(steps, claim)
+
+
+def _clients(budget: Judged) -> Iterator[Html]:
+    picture = budget.picture or {}
+    if "worst" in picture:
+        yield element("p", element("strong", "Who pays most: "), picture["worst"])
+    shares = [Share(**share) for share in picture.get("spending", {}).get("shares", ())]
+    if shares:
+        yield clients_html(shares)
+        yield from [element("p", NOT_SUMS, class_="soft")] if picture["spending"]["summed"] else []
 
 
 def _facts(budget: Judged) -> dict[str, str]:

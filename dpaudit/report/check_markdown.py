@@ -51,7 +51,7 @@ def _section(budget: Judged) -> list[str]:
         rows = [_cells([f.rule, f.message, f.where, f.fingerprint, accepted(f)]) for f in budget.findings[:MOST]]
         parts += ["", table(("rule", "finding", "where", "fingerprint", "waiver"), rows)]
     if budget.state == "fails":
-        parts += ["", f"What to do: {plain(what_to_do(budget))}"]
+        parts += ["", f"What to do: {what_to_do(budget)}"]
     return parts
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 from dpaudit.report.markdown import plain
-from dpaudit.report.page import Html, element
+from dpaudit.report.page import Html, element, text
 from dpaudit.rules import RULES
 
 MOST = 10  # of one rule that are written out
@@ -30,7 +30,7 @@ def findings_html(findings: Iterable[Told], heading: str = "h2") -> list[Html]:
         shown = [element("li", one.message, *_where(one)) for one in found[:MOST]]
         more = [element("li", f"and {len(found) - MOST:,} more", class_="soft")] if len(found) > MOST else []
         head = element("p", element("strong", rule), f" {RULES[rule].title}")
-        remedy = element("p", element("strong", "What to do: "), *_with_code(RULES[rule].remedy))
+        remedy = element("p", element("strong", "What to do: "), with_code(RULES[rule].remedy))
         blocks.append(element("div", head, element("ul", *shown, *more), remedy, class_="finding"))
     return [element(heading, "Findings"), *blocks] if blocks else []
 
@@ -46,9 +46,9 @@ def findings_markdown(findings: Iterable[Told]) -> list[str]:
     return lines
 
 
-def _with_code(text: str) -> list[Any]:
+def with_code(told: str) -> Html:
     """What stands between backquotes is code."""
-    return [element("code", part) if place % 2 else part for place, part in enumerate(text.split("`"))]
+    return Html("".join(element("code", part) if place % 2 else text(part) for place, part in enumerate(told.split("`"))))
 
 
 def _by_rule(findings: Iterable[Told]) -> dict[str, Sequence[Told]]:
