@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from functools import lru_cache
 
 from scipy.special import log_ndtr
 
@@ -51,6 +52,7 @@ def cost(
     return pure, Fraction(0)
 
 
+@lru_cache(maxsize=4096)
 def gaussian_epsilon(noise: Noise, steps: int, delta: Fraction, coordinates: int = 1) -> Fraction:
     """The least ε (to 1e-9) at which the certified δ(ε) is at most δ. Raises InvalidValue as ``epsilon_at`` does."""
     if coordinates > 1:
