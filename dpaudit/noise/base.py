@@ -24,6 +24,8 @@ class Noise(Protocol):
     and ``log_ratio`` answer (units of shape (B, …)), and the rest raises ``InvalidValue``.
     """
 
+    def __hash__(self) -> int: ...
+
     @property
     def name(self) -> str:
         """ "laplace", "gaussian" or "randomized-response"."""
