@@ -15,6 +15,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from numpy.random import default_rng
 
 from dpaudit.charges import cost
 from dpaudit.claims import (
@@ -32,10 +33,21 @@ from dpaudit.doors import Event, Live, PathChanged, Pinned, Rest, Simulated, Tra
 from dpaudit.kept import Kept, written
 from dpaudit.ledger import Budget, Cohort, Ledger, MemoryLedger, PureSums, Release
 from dpaudit.ledger.slot import check_key
-from dpaudit.notices import standing_watch
 from dpaudit.noise import GRID, Noise, SecureSource, from_units, to_units
+from dpaudit.notices import standing_watch
 from dpaudit.reports import Records, Reports, as_records, hidden_among, multiset
-from dpaudit.traced import Sealed, Untraced, caller, dependence, in_one_interval, one_record_each, unseal
+from dpaudit.traced import (
+    ADD_REMOVE,
+    REPLACE_ONE,
+    Sealed,
+    Untraced,
+    caller,
+    dependence,
+    in_one_interval,
+    one_record_each,
+    relation_of,
+    unseal,
+)
 
 __all__ = ["Channel", "Event", "PathChanged", "Transcript", "is_live", "live", "replay", "simulate"]
 
@@ -53,19 +65,20 @@ class Channel:
         budget: Budget | None = None,
         observe: Callable[[Any], Any] | None = None,
         proven: bool = False,
+        relation: str | None = None,
     ) -> None:
         self._door, self._ledger, self._budget, self._observe = door, ledger, budget, observe
         if ledger is not None:
             ledger.require(door.kind)
-        self._proven = proven
+        self._proven, self._relation = proven, relation
         self._noticed = standing_watch() if proven else None  # what else happens to sealed data while the door is open
         self._kept = Kept()
         self._index: np.ndarray | None = None
         self._events: list[Event] = []
         self._findings: list[Finding] = []
         self._untraced: list[Finding] = []
-        self._rng = np.random.default_rng([door.seed, 2])
-        self._asked_rng = [False]  # shared with views of some of the trials
+        self._rng = default_rng([door.seed, 2])
+        self._asked_rng, self._asked_secret = [False], [False]  # shared with views of some of the trials
 
     @property
     def trials(self) -> int | None:
@@ -142,16 +155,18 @@ class Channel:
         """Secret uniform integers in [0, below), one per entry; simulation only."""
         if isinstance(self._door, Live):  # one run: a permutation from the cryptographic source serves it
             raise DpauditError("secret integers are for simulated trials; a live door gives secret_permutation")
-        if not isinstance(self._door, Simulated):
-            return np.random.default_rng().integers(0, below)
-        return self._door.generator.integers(0, below)
+        return self._secret_generator().integers(0, below)
 
     def secret_permutation(self, n: int) -> np.ndarray:
         """Secret randomness for a shuffler: part of the noise, never recorded, never pinned."""
         if isinstance(self._door, Live):
             return self._door.source.permutation(n)
-        generator = self._door.generator if isinstance(self._door, Simulated) else np.random.default_rng()
-        return generator.permutation(n)
+        return self._secret_generator().permutation(n)
+
+    def _secret_generator(self) -> np.random.Generator:
+        """Notes that it was asked for: what is released later also depends on what no observer sees."""
+        self._asked_secret[0] = True
+        return self._door.generator if isinstance(self._door, Simulated) else default_rng()
 
     def release(
         self,
@@ -194,13 +209,19 @@ class Channel:
             epsilon, spent = self._cost(noise, steps, coordinates, share=delta)
             record = Release(
                 name=name, mechanism=noise.name, parameters=noise.parameters(), sensitivity=declared, derived=derived,
-                epsilon=epsilon, delta=spent, cohort=who, to=to, extra={"steps": str(steps), "coordinates": str(coordinates)},
+                epsilon=epsilon, delta=spent, cohort=who, to=to,
+                extra={"steps": str(steps), "coordinates": str(coordinates), **_sealed_for(value, derived)},
             )  # fmt: skip
         output, fresh = self._pass(
             record, lambda: self._door.noise(noise, units, self._index), key, (name, "release", units.shape)
         )
         if fresh:
-            self._remember(Event(name, noise, units, output, declared, who, to, "release", self._index, derived, record=record))
+            self._remember(
+                Event(
+                    name, noise, units, output, declared, who, to, "release", self._index, derived, record=record,
+                    hidden=self._asked_secret[0],
+                )
+            )  # fmt: skip
         result = from_units(output, noise.grid)
         return self._observe(result) if self._observe else (result[()] if np.ndim(result) == 0 else result)
 
@@ -243,6 +264,7 @@ class Channel:
             crowd = 1 if apart else hidden_among(records)  # values far apart tell whose they are: nothing hides them
             epsilon, spent = self._cost(noise, steps, 1, crowd if shuffled else None, share=delta)
             extra = {"steps": str(steps), "coordinates": "1", "crowd": str(crowd), **({"read": "sums"} if sums_only else {})}
+            extra |= _sealed_for(sealed, derived)
             record = Release(
                 name=name, mechanism=noise.name, parameters=noise.parameters(), sensitivity=declared, derived=derived,
                 epsilon=epsilon, delta=spent, cohort=who, to=to, kind="shuffled" if shuffled else "reports", n=records.n,
@@ -274,6 +296,7 @@ class Channel:
                     counts,
                     records if kind == "reports" else None,
                     record,
+                    self._asked_secret[0],
                 )
             )
             return output
@@ -309,6 +332,9 @@ class Channel:
             self._untraced.append(Finding("untraced", message, found.where))
             self._refuse_unproven(name, f"its trace was lost in {found.operation} at {found.where}")
             return None, None, None
+        if self._relation not in (None, relation_of(value)):
+            reason = f"its data is sealed for {relation_of(value)} neighbours, and this door is for {self._relation}"
+            raise DpauditError(f"release {name!r} is refused: {reason}")
         derived = exact(found.sensitivity(noise.norm), "sensitivity")
         if isinstance(declared, Fraction) and derived > declared * (1 + Fraction(1, 10**12)):
             if self._door.strict:
@@ -393,6 +419,11 @@ def _joined(cohort: Any, touched: Cohort | None) -> Cohort:
     return touched if cohort is None else touched.union(Cohort.of(cohort))
 
 
+def _sealed_for(value: Any, derived: Fraction | None) -> dict[str, str]:
+    """For the record of a release with a proven sensitivity: for which neighbours that is proven."""
+    return {} if derived is None else {"relation": relation_of(value)}
+
+
 def _tag_counts(records: Records) -> dict[str, int]:
     counts = np.asarray(records.counts)
     return {} if counts.ndim != 1 or records.tags is None else {str(tag): int(c) for tag, c in enumerate(counts)}
@@ -405,7 +436,13 @@ def is_live(channel: Channel) -> bool:
 
 @contextmanager
 def live(
-    ledger: Ledger, budget: Any = None, *, filter: str | None = None, strict: bool = True, proven: bool = False
+    ledger: Ledger,
+    budget: Any = None,
+    *,
+    filter: str | None = None,
+    strict: bool = True,
+    proven: bool = False,
+    relation: str | None = None,
 ) -> Iterator[Channel]:
     """The door of a deployment: exact noise, cryptographic generator, ledger first. ``budget``: a Claim, (ε, δ) or ε.
 
@@ -413,9 +450,12 @@ def live(
     small releases. Both hold when each release's noise is chosen after looking at the ones before it.
     ``proven=True``: takes only releases of sealed data whose trace is whole, so that the budget bounds every path. Together with
     a budget this is written down, and holds for every later door on the ledger.
+    ``relation``: takes only data that is sealed for these neighbours, "replace-one" or "add-remove".
     ``strict=False``: a declared sensitivity below the proven one is charged at the proven one instead of refused.
     """
     limit = None if budget is None else Budget.of(budget)
+    if relation not in (None, REPLACE_ONE, ADD_REMOVE):
+        raise InvalidValue("relation", relation, f"{REPLACE_ONE} or {ADD_REMOVE}")
     ledger.require("deployment")
     if limit is not None:
         ledger.limit(limit, filter, proven=proven)
@@ -426,6 +466,7 @@ def live(
         ledger=ledger,
         budget=limit or ledger.budget,
         proven=proven or ledger.proven,
+        relation=relation,
     )
 
 

@@ -34,6 +34,13 @@ class Event:
     counts: np.ndarray | None = None  # reports behind each coordinate of "sums"
     records: Records | None = None  # of "reports"
     record: Release | None = None
+    hidden: bool = False  # secret randomness was drawn before it: its query may depend on what no observer sees
+
+    @property
+    def veiled(self) -> bool:
+        """May what it asks depend on secret randomness? A shuffler's secret that only hands out tags moves no value."""
+        tags_only = self.to == "shuffled" and getattr(self.records, "secret_assignment", False)
+        return self.hidden and not tags_only
 
 
 @dataclass(frozen=True)

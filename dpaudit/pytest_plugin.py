@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 SEED = 0  # of assert_private: the same audit in every run
 _PROPERTY = "dpaudit."
+_LEDGER = pytest.StashKey[Any]()
 _item: ContextVar[pytest.Item | None] = ContextVar("item", default=None)
 
 
@@ -41,11 +42,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.fixture
-def dp_ledger(tmp_path: Any) -> Iterator[Ledger]:
-    """An empty ledger of this test's own: ``with dp.live(dp_ledger) as channel: ...``."""
+def dp_ledger(request: pytest.FixtureRequest, tmp_path: Any) -> Iterator[Ledger]:
+    """An empty ledger of this test's own: ``with dp.live(dp_ledger) as channel: ...``. Only what goes there is counted."""
     import dpaudit as dp
 
     with dp.open_ledger(tmp_path / "test.ledger") as ledger:
+        request.node.stash[_LEDGER] = ledger
         yield ledger
 
 
@@ -65,11 +67,10 @@ def assert_private(subject: Subject, *, require: str = "certified", **as_audit: 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
-    marker = item.get_closest_marker("dp_budget")
     token = _item.set(item)
     try:
         yield
-        if marker is not None:
+        for marker in item.iter_markers("dp_budget"):  # a class's and a test's both hold
             _hold_to_budget(item, marker)
     finally:
         _item.reset(token)
@@ -80,9 +81,9 @@ def _hold_to_budget(item: pytest.Item, marker: pytest.Mark) -> None:
     from dpaudit.claims import show
 
     claim = _claim(marker)
-    ledger = getattr(item, "funcargs", {}).get("dp_ledger")
+    ledger = item.stash.get(_LEDGER, None)
     if ledger is None:
-        pytest.fail("dp_budget: the test has no fixture dp_ledger, so there is nothing to check", pytrace=False)
+        pytest.fail("dp_budget: the test does not use the fixture dp_ledger, so there is nothing to check", pytrace=False)
     bound = account(ledger, delta=claim.delta)
     if not bound.lines:
         pytest.fail("dp_budget: nothing was released to dp_ledger, so there is nothing to check", pytrace=False)
@@ -101,8 +102,10 @@ def _claim(marker: pytest.Mark) -> Claim:
 
     try:
         return Claim(*marker.args, **marker.kwargs)
-    except (DpauditError, TypeError) as problem:
+    except DpauditError as problem:
         raise pytest.UsageError(f"dp_budget: {problem}") from None
+    except TypeError:
+        raise pytest.UsageError('dp_budget takes epsilon, and if need be delta="0", observer="server"') from None
 
 
 def _record(name: str, value: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import sys
 import types
@@ -12,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from dpaudit.channel import Channel
-from dpaudit.claims import Claim, InvalidValue
+from dpaudit.claims import Claim, DpauditError, InvalidValue
 from dpaudit.neighbours import Neighbours, as_neighbours
+from dpaudit.outside import noticing
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,8 @@ class Subject:
             extra["trials"] = channel.trials
         if "rng" in self.takes:
             extra["rng"] = channel.rng
-        return self.function(data, **extra)
+        with noticing(self.function):
+            return self.function(data, **extra)
 
     def run_black(self, data: Any, rng: np.random.Generator, trials: int | None) -> Any:
         """One call of a black box: one run, or ``trials`` of them when it takes that parameter."""
@@ -63,8 +66,19 @@ class Subject:
 
 
 def fresh(data: Any) -> Any:
-    """A copy for one run: a subject that writes into its data must not change the next run's."""
-    return data.copy() if isinstance(data, np.ndarray) else data
+    """A copy for one run: a subject that writes into its data must not change the next run's.
+
+    Raises DpauditError for data that cannot be copied: nobody could tell whether the runs see the same then.
+    """
+    if isinstance(data, np.ndarray) and not data.dtype.hasobject:
+        return data.copy()
+    try:
+        return copy.deepcopy(data)
+    except Exception as error:
+        raise DpauditError(
+            f"each run needs a copy of its own of the data, and copy.deepcopy fails for {type(data).__name__} "
+            f"({type(error).__name__}); if no run changes it, give it a __deepcopy__ that returns itself"
+        ) from error
 
 
 def subject(*, claim: Claim, neighbours: Any, name: str | None = None) -> Callable[[Callable[..., Any]], Subject]:

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 from typing import Any, NoReturn
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from dpaudit.claims import InvalidValue, Leak
+from dpaudit.claims import InvalidValue, Leak, exact, float_down, float_up
 from dpaudit.sealed import operations as known
 from dpaudit.sealed import untraced
 from dpaudit.sealed.dependence import Dependence, common_width, dependence_of, distinct
@@ -27,6 +28,7 @@ __all__ = [
     "caller",
     "dependence",
     "one_record_each",
+    "relation_of",
     "seal",
     "seal_raw",
     "seal_sums",
@@ -34,14 +36,17 @@ __all__ = [
     "unseal",
 ]
 
+REPLACE_ONE, ADD_REMOVE = "replace-one", "add-remove"  # what a record of a release says of the data it was made from
 _GRID_BITS = 20  # records lie on the grid 2^-20, so that sums of them are exact in float64
 
 
 def seal(values: Any, low: Any, high: Any, *, first: int = 0, removal: bool = False) -> Sealed:
     """Seal records, one number or one row of numbers each, in [low, high], which may be one number per column.
 
-    ``first`` is the id of the first record. ``removal``: neighbours lack a record, so their number is private.
+    Bounds may be exact texts, such as "0.1". ``first`` is the id of the first record. ``removal``: neighbours lack a record, so
+    their number is private.
     """
+    low, high = _ends(low, float_up), _ends(high, float_down)
     snapped = snap(values, low, high)
     if snapped.ndim not in (1, 2):
         raise InvalidValue("values", f"an array of {snapped.ndim} dimensions", "one number or one row of numbers per record")
@@ -50,6 +55,13 @@ def seal(values: Any, low: Any, high: Any, *, first: int = 0, removal: bool = Fa
     ids = np.array(ANYONE) if removal else (first + np.arange(len(snapped))).reshape(-1, *([1] * (snapped.ndim - 1)))
     trace = Elements(ids, snap(low, low, high), snap(high, low, high), axis=-snapped.ndim)
     return Sealed(Private(snapped, trace, Precision(_GRID_BITS, trace.size), removal))
+
+
+def _ends(end: Any, rounded: Callable[[Fraction], float]) -> Any:
+    """Bounds in numbers: exact texts are rounded inward."""
+    if isinstance(end, list | tuple):
+        return [_ends(one, rounded) for one in end]
+    return rounded(exact(end, "low, high")) if isinstance(end, str | Fraction) else end
 
 
 def seal_raw(values: Any, *, removal: bool = False) -> Sealed:
@@ -71,6 +83,11 @@ def seal_sums(sums: np.ndarray, start: np.ndarray, stop: np.ndarray, width: floa
 def unseal(sealed: Sealed) -> np.ndarray:
     """For the door alone: the plain value."""
     return sealed._private.value
+
+
+def relation_of(sealed: Sealed) -> str:
+    """Which neighbours its trace is about: data sets that differ in one record, or in whether it is there."""
+    return ADD_REMOVE if sealed._private.removal else REPLACE_ONE
 
 
 def dependence(sealed: Sealed) -> Dependence | Untraced:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from dpaudit import outside
 from dpaudit.accountants.composition import account_releases
 from dpaudit.channel import Channel, simulate
 from dpaudit.claims import Bound, Claim, DpauditError, Finding, InvalidValue, Leak, Upper
@@ -53,7 +54,18 @@ class _Run:
 
 
 def prove(subject: Subject, claim: Claim, seed: int) -> Proof:
-    """Sealed runs on audit-made data. ``proven``: every release's sensitivity came out of its trace."""
+    """Sealed runs on audit-made data. ``proven``: every release's sensitivity came out of its trace.
+
+    What the runs show holds for others only if nothing but the data and the door decides: else DPA002, and no bound.
+    """
+    with outside.watching() as seen:
+        proof = _prove(subject, claim, seed)
+    if not seen.sources or _has(proof.findings, "DPA002"):
+        return proof
+    return Proof(None, None, [*proof.findings, Finding("DPA002", str(seen), subject.name)], proof.runs, proof.untraced)
+
+
+def _prove(subject: Subject, claim: Claim, seed: int) -> Proof:
     rng = np.random.default_rng([seed, 3])
     pairs = subject.neighbours.pairs(rng)
     runs: list[_Run] = []

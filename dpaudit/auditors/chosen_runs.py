@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.auditors.runs import as_row, as_rows
+from dpaudit.auditors.returned import as_row, as_rows
 from dpaudit.channel import Event, simulate
 from dpaudit.doors import Rest
 from dpaudit.noise import Noise

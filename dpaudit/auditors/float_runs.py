@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from dpaudit.auditors.preimage import Additive
-from dpaudit.auditors.runs import as_row, as_rows
-from dpaudit.subject import Subject
+from dpaudit.auditors.returned import as_row, as_rows
+from dpaudit.subject import Subject, fresh
 
 PILOT = 32  # runs per side that choose the pair and the columns, and are used for nothing else
 PAIRS = 12
@@ -47,8 +47,8 @@ def _shape(loc: Any, scale: Any, size: Any) -> Any:
 def output_table(subject: Subject, data: Any, count: int, rng: np.random.Generator) -> np.ndarray:
     """One row of numbers per run; NaN beyond the end of a short row."""
     if subject.vectorised:
-        return as_rows(subject.public(subject.run_black(data, rng, count)), count)
-    return _padded([as_row(subject.public(subject.run_black(data, rng, None))) for _ in range(count)])
+        return as_rows(subject.public(subject.run_black(fresh(data), rng, count)), count)
+    return _padded([as_row(subject.public(subject.run_black(fresh(data), rng, None))) for _ in range(count)])
 
 
 def _padded(rows: Sequence[np.ndarray]) -> np.ndarray:
@@ -106,7 +106,7 @@ def _recorded(subject: Subject, data: Any, seed: list[int]) -> tuple[np.ndarray,
     rows, runs = [], []
     for _ in range(PILOT):
         rng.draws = []
-        rows.append(as_row(subject.public(subject.run_black(data, rng, None))))
+        rows.append(as_row(subject.public(subject.run_black(fresh(data), rng, None))))
         runs.append([(scale, one) for scale, noise in rng.draws for one in noise.ravel()][:_DRAWS])
     return _padded(rows), [_one_draw(draw) for draw in zip(*runs, strict=False)]
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Iterable, Sequence
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from dpaudit.auditors.replayed import play
-from dpaudit.channel import simulate
-from dpaudit.claims import DpauditError
+from dpaudit.auditors.returned import as_row, as_rows, marks, row_marks
+from dpaudit.channel import Channel, simulate
 from dpaudit.subject import Subject, fresh
 
 CHUNK = 20_000  # trials in one call
@@ -33,6 +34,7 @@ class Trials:
     pair: tuple[Any, Any]
     seed: int
     by_likelihood: bool
+    observer: str = "server"  # who sees, beside what is returned, what was released to him
 
     @property
     def largest(self) -> int:
@@ -49,16 +51,30 @@ class Trials:
         """The same, runs on the first data set apart from those on the other."""
         seed = child(self.seed, number)
         coins = np.random.default_rng([seed, 5]).random(size) < 0.5
-        heads = int(coins.sum())
-        if self.by_likelihood:
-            ones = likelihood_scores(self.subject, self.pair[0], self.pair[1], heads, child(seed, 1))
-            zeros = -likelihood_scores(self.subject, self.pair[1], self.pair[0], size - heads, child(seed, 0))
-        else:
-            ones = returned_values(self.subject, self.pair[0], heads, child(seed, 1))
-            zeros = returned_values(self.subject, self.pair[1], size - heads, child(seed, 0))
+        seeds = child(seed, 1), child(seed, 0)
+        ones, zeros = self._together(coins, seeds) if self.subject.vectorised else self._in_turn(coins, seeds)
+        if not self.by_likelihood:
             width = max(ones.shape[1], zeros.shape[1])
             ones, zeros = padded(ones, width), padded(zeros, width)
         return coins, (ones, zeros)
+
+    def _together(self, coins: np.ndarray, seeds: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
+        """A call for each data set."""
+        (first, second), heads = self.pair, int(coins.sum())
+        if self.by_likelihood:
+            ones = likelihood_scores(self.subject, first, second, heads, seeds[0])
+            return ones, -likelihood_scores(self.subject, second, first, len(coins) - heads, seeds[1])
+        ones = returned_values(self.subject, first, heads, seeds[0], self.observer)
+        return ones, returned_values(self.subject, second, len(coins) - heads, seeds[1], self.observer)
+
+    def _in_turn(self, coins: np.ndarray, seeds: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
+        """Calls in the order of the coins: what a subject counts from call to call, or reads off a clock, is public."""
+        (first, second), runs = self.pair, single_losses if self.by_likelihood else partial(single_rows, observer=self.observer)
+        sides = runs(self.subject, first, second, seeds[0]), runs(self.subject, second, first, seeds[1])
+        found: tuple[list[Any], list[Any]] = [], []
+        for side in (~coins).astype(int):
+            found[side].append(next(sides[side]))
+        return (np.array(found[0]), -np.array(found[1])) if self.by_likelihood else (_stack(found[0]), _stack(found[1]))
 
     def repeatable(self) -> bool:
         """Is all randomness that of the seed? What the subject draws from elsewhere must stay in one process."""
@@ -116,75 +132,67 @@ def likelihood_scores(subject: Subject, data: Any, other: Any, count: int, seed:
     if count == 0:
         return np.zeros(0)
     if not subject.vectorised:
-        return np.array([play(subject, data, other, child(seed, k), None).losses()[0] for k in range(count)])
+        return np.array(list(itertools.islice(single_losses(subject, data, other, seed), count)))
     sizes = [min(CHUNK, count - done) for done in range(0, count, CHUNK)]
     return np.concatenate([play(subject, data, other, child(seed, k), size).losses() for k, size in enumerate(sizes)])
 
 
-def returned_values(subject: Subject, data: Any, count: int, seed: int) -> np.ndarray:
-    """What the subject returned in ``count`` runs on ``data``, one row of numbers each."""
+def single_losses(subject: Subject, data: Any, other: Any, seed: int) -> Iterator[float]:
+    """The same, a run whenever one is asked for."""
+    for k in itertools.count():
+        yield play(subject, data, other, child(seed, k), None).losses()[0]
+
+
+def returned_values(subject: Subject, data: Any, count: int, seed: int, observer: str = "server") -> np.ndarray:
+    """What the subject showed in ``count`` runs on ``data``, one row of numbers each."""
     if count == 0:
         return np.zeros((0, 0))
-    if subject.grey:
-        return _grey_returns(subject, data, count, seed)
+    if not subject.vectorised:
+        return _stack(list(itertools.islice(single_rows(subject, data, None, seed, observer), count)))
+    if not subject.grey:
+        return _marked(subject.public(subject.run_black(fresh(data), np.random.default_rng(seed), count)), count)
+    parts = []
+    for k, done in enumerate(range(0, count, CHUNK)):
+        size = min(CHUNK, count - done)
+        with simulate(child(seed, k), trials=size) as channel:
+            returned = subject.public(subject.run(fresh(data), channel))
+        parts.append(_marked(_with_released(returned, channel, observer), size))
+    width = max(part.shape[1] for part in parts)
+    return np.concatenate([padded(part, width) for part in parts])
+
+
+def single_rows(subject: Subject, data: Any, _: Any, seed: int, observer: str) -> Iterator[np.ndarray]:
+    """The same, a run whenever one is asked for; rows of any length."""
     rng = np.random.default_rng(seed)
-    if subject.vectorised:
-        return as_rows(subject.public(subject.run_black(fresh(data), rng, count)), count)
-    return _stack([as_row(subject.public(subject.run_black(fresh(data), rng, None))) for _ in range(count)])
+    for k in itertools.count():
+        if subject.grey:
+            with simulate(child(seed, k)) as channel:
+                returned = subject.public(subject.run(fresh(data), channel))
+            returned = _with_released(returned, channel, observer)
+        else:
+            returned = subject.public(subject.run_black(fresh(data), rng, None))
+        row = as_row(returned)
+        yield np.concatenate([marks(returned), [len(row)], row])
 
 
-def _grey_returns(subject: Subject, data: Any, count: int, seed: int) -> np.ndarray:
-    if subject.vectorised:
-        parts = []
-        for k, done in enumerate(range(0, count, CHUNK)):
-            size = min(CHUNK, count - done)
-            with simulate(child(seed, k), trials=size) as channel:
-                parts.append(as_rows(subject.public(subject.run(fresh(data), channel)), size))
-        return np.concatenate(parts)
-    rows = []
-    for k in range(count):
-        with simulate(child(seed, k)) as channel:
-            rows.append(as_row(subject.public(subject.run(fresh(data), channel))))
-    return _stack(rows)
+def _with_released(returned: Any, channel: Channel, observer: str) -> Any:
+    """What is returned, and what was released to this observer. (The server's game is by likelihood.)"""
+    released = [event for event in channel.events if event.to == observer] if observer != "server" else []
+    if not released:
+        return returned
+    if channel.trials is None:
+        return returned, *(event.output for event in released)
+    shown = []
+    for event in released:  # of some trials: NaN for the others
+        output = np.full((channel.trials, *event.output.shape[1:]), np.nan)
+        output[slice(None) if event.index is None else event.index] = event.output
+        shown.append(output)
+    mine = () if returned is None else returned if isinstance(returned, tuple) else (returned,)
+    return *mine, *shown
 
 
-def as_rows(returned: Any, count: int) -> np.ndarray:
-    """An array, or a tuple of arrays, with trials first: one row per trial."""
-    parts = returned if isinstance(returned, tuple) else (returned,)
-    columns = []
-    for part in parts:
-        array = np.asarray(part)
-        if array.ndim == 0 or len(array) != count:
-            raise DpauditError(f"a subject with `trials` must return arrays whose first axis is the trials ({count})")
-        columns.append(_numbers(array).reshape(count, -1))
-    return np.concatenate(columns, axis=1)
-
-
-def as_row(returned: Any) -> np.ndarray:
-    """A number, text, array, None or a tuple of them as numbers; texts by a checksum, None as NaN-free flags."""
-    parts = returned if isinstance(returned, tuple | list) else (returned,)
-    return np.concatenate([_part(part) for part in parts]) if parts else np.zeros(0)
-
-
-def _part(value: Any) -> np.ndarray:
-    if value is None:
-        return np.array([0.0, 1.0])
-    if isinstance(value, str | bytes):
-        data = value.encode() if isinstance(value, str) else value
-        return np.array([float(zlib.crc32(data)), 2.0])
-    if isinstance(value, tuple | list) and any(v is None or isinstance(v, str | bytes | tuple | list) for v in value):
-        return np.concatenate([_part(v) for v in value])
-    if np.ndim(value) == 0 and not isinstance(value, np.ndarray):
-        return np.array([float(_numbers(np.asarray(value)).ravel()[0]), 0.0])
-    return _numbers(np.asarray(value)).ravel()
-
-
-def _numbers(array: np.ndarray) -> np.ndarray:
-    if array.dtype.kind in "biuf":
-        return array.astype(float)
-    if array.dtype.kind in "US":
-        return np.array([float(zlib.crc32(str(v).encode())) for v in array.ravel()]).reshape(array.shape)
-    raise DpauditError(f"a subject returned {array.dtype}; it may return numbers, texts, arrays, None or tuples of them")
+def _marked(returned: Any, count: int) -> np.ndarray:
+    return np.concatenate([row_marks(returned, count), as_rows(returned, count)], axis=1)
 
 
 def finite(table: np.ndarray, flagged: Sequence[int] | np.ndarray) -> np.ndarray:
@@ -196,11 +204,9 @@ def finite(table: np.ndarray, flagged: Sequence[int] | np.ndarray) -> np.ndarray
 
 
 def _stack(rows: list[np.ndarray]) -> np.ndarray:
-    """Rows of different lengths are padded; their length comes first. Every column stays: what is left out here would
-    be left out for one data set alone, and the columns of the two would no longer be the same things."""
-    width = max((len(row) for row in rows), default=0)
-    table = np.zeros((len(rows), 1 + width))
+    """Rows of different lengths are padded. Every column stays: what is left out here would be left out for one data set
+    alone, and the columns of the two would no longer be the same things."""
+    table = np.zeros((len(rows), max((len(row) for row in rows), default=0)))
     for place, row in enumerate(rows):
-        table[place, 0] = len(row)
-        table[place, 1 : 1 + len(row)] = row
+        table[place, : len(row)] = row
     return table

@@ -9,6 +9,7 @@ from typing import Any
 from dpaudit.certificate.envelope import Opened
 from dpaudit.certificate.errors import NotAsCertified, TamperedCertificate, UnreadableCertificate
 from dpaudit.certificate.evidence import read_ledger
+from dpaudit.certificate.relations import relations
 from dpaudit.certificate.reliance import changed_since
 from dpaudit.ledger import Budget, PureSums
 from dpaudit.ledger.book import replay
@@ -73,7 +74,7 @@ def _check_ledger(found: Checked, path: str | Path | None) -> None:
 
 
 def _belongs(found: Checked, path: str | Path) -> None:
-    """A certificate about code alone: did that code write this ledger, behind a door with the certified budget?"""
+    """A certificate about code alone: was this ledger opened for that code, behind a door with the certified budget?"""
     seen, door = read_ledger(path), found.opened.predicate["door"]
     opening, where = seen.opening, str(path)
     if seen.kind != "deployment":
@@ -85,8 +86,13 @@ def _belongs(found: Checked, path: str | Path) -> None:
     if opening.budget != Budget(door["epsilon"], door["delta"]):
         raise NotAsCertified(where, "its budget is not the certified one")
     if any(seen.sources.get(name) != found.opened.digests.get(as_named) for name, as_named in SOURCES):
-        raise NotAsCertified(where, "it was written by other code than the certified one")
-    found.checked.append(f"the ledger: written by the certified code, with the certified budget, {_releases(len(seen.releases))}")
+        raise NotAsCertified(where, "it was opened for other code than the certified one")
+    if seen.rewritten:
+        raise NotAsCertified(where, "it was opened for other code, too, which released before")
+    if seen.releases and relations(seen.releases) != [door["relation"]]:
+        raise NotAsCertified(where, f"its data was not sealed for {door['relation']} neighbours, as certified")
+    told = "the ledger: it says that it was opened for the certified code, with the certified budget"
+    found.checked.append(f"{told}, {_releases(len(seen.releases))}")
 
 
 SOURCES = (("dpaudit", "dpaudit"), ("subject", "source"))  # their names in a ledger and in a certificate

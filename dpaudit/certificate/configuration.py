@@ -21,6 +21,7 @@ def configuration_of(subject: Subject, claim: Claim) -> dict[str, Any]:
     """The same subject with the same parameters has the same configuration, in every process."""
     return {
         "subject": subject.name,
+        "function": str(getattr(subject.function, "__qualname__", type(subject.function).__qualname__)),
         "claim": {**claim.to_dict(), "observer": claim.observer},
         "neighbours": {"relation": subject.neighbours.name, "parameters": plain(subject.neighbours)},
         "choices": plain(subject.notes),

@@ -8,9 +8,13 @@ from typing import Any
 from dpaudit.certificate.evidence import AuditEvidence, LedgerEvidence
 from dpaudit.ledger import Release
 
+_REPLACED = ("one record", "one record replaced by any other; their number is public (bounded)")
+_ADDED = ("one record", "one record added or removed; their number is private (unbounded)")
 UNITS = {
-    "replace_one": ("one record", "one record replaced by any other; their number is public (bounded)"),
-    "add_remove": ("one record", "one record added or removed; their number is private (unbounded)"),
+    "replace_one": _REPLACED,
+    "add_remove": _ADDED,
+    "replace-one": _REPLACED,  # as a ledger records it
+    "add-remove": _ADDED,
     "reward-sequence": ("one reward of one round", "the reward of one round replaced by any other in range"),
 }
 MODELS = {
@@ -30,6 +34,8 @@ ASSUMPTIONS = {
     "source-is-whole": "the source digest covers the subject's file or package, not what that imports from elsewhere",
     "behind-its-door": "the deployment runs this code behind a live door with this budget, as dp.live_certified opens it",
     "written-by-the-door": "entries of the ledger were written by the code whose digest it names",
+    "one-ledger": "a certificate opens any number of ledgers: what several of them spend on the same people adds up",
+    "one-id-per-record": "a record is sealed under the same id each time: under another one it has a budget of its own",
     "lost-charges": "charges without a stored release count as spent, and showed nothing",
 }
 
@@ -40,27 +46,29 @@ def trust_model(releases: Sequence[Release]) -> str:
     return "central" if "release" in kinds or not kinds else "shuffled" if "shuffled" in kinds else "local"
 
 
-def protects(relation: str | None) -> dict[str, Any]:
+def protects(relation: str) -> dict[str, Any]:
     """Unit and neighbours."""
-    if relation is None:
-        return {"unit": "one record", "neighbours": "not recorded in a ledger: records change as they were sealed"}
     unit, meaning = UNITS.get(relation, ("one record", relation))
     return {"unit": unit, "neighbours": f"{relation}: {meaning}"}
 
 
 def horizon(ledger: LedgerEvidence | None, audited: AuditEvidence | None) -> dict[str, Any]:
-    """How long the guarantee holds: over so many rounds or records, and never more than the budget."""
-    rounds, source = None, "not stated"
-    if ledger is not None:
-        stops = [stop for release in ledger.releases for _, stop in release.cohort.intervals]
-        rounds, source = (max(stops), "ledger: last record of any cohort") if stops else (None, "ledger: every record")
+    """Over how many rounds or records the guarantee holds: as many as were stated, or more if the ledger shows more."""
+    found: list[tuple[int, str]] = []
     if audited is not None:
         relation = audited.subject.neighbours
-        for place, name in ((getattr(relation, "setting", None), "horizon"), (relation, "n")):
-            if isinstance(getattr(place, name, None), int):
-                rounds, source = getattr(place, name), f"configuration: {name}"
-                break
-    return {"records": rounds, "source": source}
+        places = ((getattr(relation, "setting", None), "horizon"), (relation, "n"))
+        stated = [(getattr(place, name), name) for place, name in places if isinstance(getattr(place, name, None), int)]
+        found += [(records, f"configuration: {name}") for records, name in stated[:1]]
+    if ledger is not None:
+        cohorts = [release.cohort for release in ledger.releases]
+        numbered = max((stop for cohort in cohorts for _, stop in cohort.intervals), default=0)
+        named = len(frozenset().union(*(cohort.ids for cohort in cohorts)))
+        found += [(numbered + named, "ledger: all records of its cohorts")] if numbered + named else []
+    if not found:
+        return {"records": None, "source": "not stated" if ledger is None else "ledger: every record"}
+    records, source = max(found, key=lambda one: one[0])
+    return {"records": records, "source": source}
 
 
 def noise(releases: Sequence[Release], live: bool) -> dict[str, Any]:
@@ -74,7 +82,8 @@ def noise(releases: Sequence[Release], live: bool) -> dict[str, Any]:
 
 def assumptions(model: str, ledger: LedgerEvidence | None) -> list[dict[str, str]]:
     """The flags that hold for this certificate, each with its meaning."""
-    flags = ["trusted-host", "one-record-per-person", "no-side-channels", "system-entropy", "source-is-whole"]
+    flags = ["trusted-host", "one-record-per-person", "one-id-per-record", "one-ledger", "no-side-channels", "system-entropy"]
+    flags.append("source-is-whole")
     flags += {"central": ["trusted-server"], "shuffled": ["trusted-shuffler", "honest-clients"]}.get(model, [])
     if ledger is None:
         flags.append("behind-its-door")

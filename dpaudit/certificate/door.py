@@ -1,4 +1,7 @@
-"""A certificate binds a deployment: the door that it opens has the certified budget, and only the certified code passes.
+"""A certificate binds a deployment: the door that it opens has the certified budget, and opens for the certified code only.
+
+Whoever holds the open door can release through it what it likes, within the budget, proven and for the certified neighbours; that
+the subject alone does so is up to the deployment.
 
 with dp.live_certified(ledger, "cert.json", subject=noisy_sum, trusted_key="auditor.pub") as channel:
     noisy_sum.run(sealed, channel)
@@ -16,6 +19,7 @@ import dpaudit.accountants  # noqa: F401  (the door charges shuffled batches by 
 from dpaudit.certificate.configuration import configuration_of, digest_of
 from dpaudit.certificate.envelope import Opened, open_certificate
 from dpaudit.certificate.errors import NotAsCertified
+from dpaudit.certificate.running_code import not_its_code
 from dpaudit.channel import Channel, live
 from dpaudit.claims import Claim, InvalidValue
 from dpaudit.ledger import Ledger
@@ -31,8 +35,9 @@ def live_certified(
 ) -> Iterator[Channel]:
     """A live door for ``subject``, with the budget of its certificate, for proven releases only.
 
-    Raises NotAsCertified unless a trusted key signed the certificate and source, configuration, dpaudit itself and the ledger's
-    budget are the certified ones; TamperedCertificate (DPA007) for one that was changed. Nothing is released then.
+    Raises NotAsCertified unless a trusted key signed the certificate and source, the function in it, configuration, dpaudit itself
+    and the ledger's budget are the certified ones; TamperedCertificate (DPA007) for one that was changed. Nothing is released
+    then. Data that is sealed for other neighbours than the certified ones does not pass.
     """
     if not isinstance(subject, Subject):
         raise InvalidValue("subject", type(subject).__name__, "a function declared with @dp.subject")
@@ -46,7 +51,7 @@ def live_certified(
     if ledger.budget is not None and not (ledger.proven and _same(ledger, claim)):
         raise NotAsCertified(ledger.where, f"its budget is not {claim} for proven releases, as certified")
     ledger.note_code(code_of(subject))
-    with live(ledger, claim, filter=door["filter"], proven=True) as channel:
+    with live(ledger, claim, filter=door["filter"], proven=True, relation=door["relation"]) as channel:
         yield channel
 
 
@@ -62,6 +67,9 @@ def _require(opened: Opened, subject: Subject) -> None:
     for name, as_named in (("dpaudit", "dpaudit"), ("subject", "source")):
         if now.get(name) is None or now[name] != opened.digests.get(as_named):
             raise NotAsCertified(where, f"the {as_named} code is not the one that was certified; certify it again")
+    other = not_its_code(subject)
+    if other is not None:
+        raise NotAsCertified(where, other)
     claim = opened.predicate["configuration"]["claim"]
     mine = configuration_of(subject, Claim(claim["epsilon"], claim["delta"], claim["observer"]))
     if digest_of(mine) != opened.digests.get("configuration"):

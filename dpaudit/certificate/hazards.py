@@ -22,8 +22,9 @@ class Evidence:
 
     claim: Claim
     model: str
-    relation: str | None
+    relation: str
     records: int | None
+    path: str  # "single", or "enforced" by a budget
     verdict: Verdict | None  # of an audit
     ledger: bool  # was a deployment's ledger read?
     mechanisms: tuple[str, ...]
@@ -58,8 +59,6 @@ def _delta(seen: Evidence) -> Answer:
 
 
 def _unit(seen: Evidence) -> Answer:
-    if seen.relation is None:
-        return NOT_ASSESSED, "a ledger does not record which data sets are neighbours; certify it together with its subject"
     return MET, f"neighbours are defined: {seen.relation}"
 
 
@@ -87,7 +86,7 @@ def _bias(seen: Evidence) -> Answer:
 
 
 def _query_model(seen: Evidence) -> Answer:
-    if seen.verdict is not None and seen.verdict.upper is not None and seen.verdict.upper.path == "single":
+    if seen.path == "single":
         return MET, "no release is chosen after looking at an earlier one"
     return MET, "later releases may look at earlier ones; the budget bounds every path"
 

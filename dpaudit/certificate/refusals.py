@@ -6,9 +6,11 @@ from collections.abc import Iterable, Sequence
 
 from dpaudit.accountants import closed
 from dpaudit.accountants.composition import Read
+from dpaudit.certificate import relations
 from dpaudit.certificate.errors import Refused
 from dpaudit.certificate.evidence import AuditEvidence, LedgerEvidence
 from dpaudit.certificate.reliance import Reliance
+from dpaudit.certificate.running_code import not_its_code
 from dpaudit.claims import Claim, Finding, Outcome, show
 from dpaudit.ledger import Budget, Release
 
@@ -49,6 +51,7 @@ def _of_ledger(ledger: LedgerEvidence) -> list[str]:
     declared = [release.name for release in ledger.releases if release.derived is None]
     if declared:
         reasons.append(f"sensitivity only declared: release {_first(declared)}")
+    reasons += relations.of_ledger(ledger)
     return reasons + _of_findings(ledger.bound.findings) + _out_of_domain(ledger)
 
 
@@ -67,6 +70,8 @@ def _in_domain(release: Release, delta: object) -> bool:
 def _of_audit(audited: AuditEvidence) -> list[str]:
     verdict = audited.verdict
     reasons = [] if verdict.verdict is Outcome.CERTIFIED else [f"{verdict.verdict} claim {verdict.claim}: {verdict.reason}"]
+    other = not_its_code(audited.subject)
+    reasons += [] if other is None else [other]
     return reasons + _of_findings(f for f in verdict.findings if f.message not in verdict.reason)
 
 
@@ -87,7 +92,7 @@ def _of_both(ledger: LedgerEvidence, audited: AuditEvidence) -> list[str]:
         reasons.append(f"other code wrote the ledger: the {which} source differs from the audited one")
     if ledger.rewritten:
         reasons.append("more than one version of the code wrote the ledger")
-    return reasons
+    return reasons + relations.of_both(ledger, audited) + relations.understated(ledger, audited)
 
 
 def _pair(budget: Budget) -> tuple[str, str]:

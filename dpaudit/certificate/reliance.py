@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from dpaudit.papers import ClaimError, decide, digests, find_checks, read_stored
+from dpaudit.papers import ClaimError, Decided, decide, digests, find_checks, read_stored
 from dpaudit.subject import Subject
 
 NOTE = "claims"  # the note in which a subject names them, separated by commas
@@ -21,7 +21,7 @@ class Reliance:
     statement: str
     verdict: str
     summary: str
-    evidence: str  # "decided now, quick" or "stored"
+    evidence: str  # "decided now, quick", or that and that stored evidence agrees
     code: dict[str, str]
     stale: Sequence[str] = ()
 
@@ -30,9 +30,10 @@ class Reliance:
 
 
 def relied_upon(subject: Subject, stored: object = None) -> list[Reliance]:
-    """Decide each claim now, in its quick form, or read it from ``stored``: the JSON of ``dpaudit claims``.
+    """Decide each claim now, in its quick form. ``stored``, the JSON of ``dpaudit claims``, must agree.
 
-    A claim that nobody can decide counts as unchecked. Raises InvalidValue for stored evidence of another form.
+    Anybody can write such a file, so it is never believed alone: another verdict than today's is contradicted, which is no
+    proof. A claim that nobody can decide counts as unchecked. Raises InvalidValue for stored evidence of another form.
     """
     names = [name.strip() for name in subject.notes.get(NOTE, "").split(",") if name.strip()]
     if not names:
@@ -42,14 +43,24 @@ def relied_upon(subject: Subject, stored: object = None) -> list[Reliance]:
     found = []
     for name in names:
         try:
-            one = kept[name] if name in kept else decide(checks[name], quick=True)
+            now = decide(checks[name], quick=True)
         except (KeyError, ClaimError) as error:
             why = "no installed paper has a check for it" if isinstance(error, KeyError) else str(error)
             found.append(Reliance(name, "", "", "unchecked", why, "none", {}))
             continue
-        how = "stored" if name in kept else "decided now, quick"
-        found.append(Reliance(name, one.where, one.statement, one.verdict, one.summary, how, dict(one.code), tuple(one.stale)))
+        found.append(_reliance(now, kept.get(name)))
     return found
+
+
+def _reliance(now: Decided, stored: Decided | None) -> Reliance:
+    """What was decided now. Of stored evidence only counts whether it agrees, and whether it is about today's code."""
+    made = Reliance(now.id, now.where, now.statement, now.verdict, now.summary, "decided now, quick", dict(now.code))
+    if stored is None:
+        return made
+    if stored.verdict != now.verdict:
+        told = f"stored as {stored.verdict}, decided now as {now.verdict}: {now.summary}"
+        return replace(made, verdict="contradicted", summary=told, evidence="none")
+    return replace(made, evidence="decided now, quick; stored evidence agrees", code=dict(stored.code), stale=tuple(stored.stale))
 
 
 def changed_since(claims: Sequence[Any]) -> list[str]:

@@ -14,6 +14,7 @@ from dpaudit.certificate.configuration import configuration_of, digest_of, plain
 from dpaudit.certificate.evidence import AuditEvidence, LedgerEvidence
 from dpaudit.certificate.hazards import Evidence, judged
 from dpaudit.certificate.peer_values import peer_values
+from dpaudit.certificate.relations import proven_for, relations
 from dpaudit.certificate.releases import release_groups, theorems
 from dpaudit.certificate.reliance import Reliance
 from dpaudit.claims import Bound, Claim, Outcome, show
@@ -37,21 +38,22 @@ def statement(
     configuration = _configuration(ledger, audited, claim)
     releases, bound = _releases(ledger, audited)
     model = context.trust_model(releases)
-    relation = None if audited is None else audited.subject.neighbours.name
+    relation = _relation(ledger, audited)
     horizon = context.horizon(ledger, audited)
     proven = all(release.derived is not None for release in releases)
-    path = "enforced" if audited is None or audited.verdict.upper is None else audited.verdict.upper.path
+    several = ledger is not None  # a ledger may hold any number of calls, each made after looking at those before it
+    path = "enforced" if several or audited is None or audited.verdict.upper is None else audited.verdict.upper.path
     observed = None if audited is None else {n: move.observed for n, move in audited.attack.observed.largest.items()}
     level = "enforced" if audited is None else "proven" if ledger is None else "proven and enforced"
     hazards = Evidence(
-        claim, model, relation, horizon["records"], None if audited is None else audited.verdict, ledger is not None,
+        claim, model, relation, horizon["records"], path, None if audited is None else audited.verdict, ledger is not None,
         tuple(sorted({release.mechanism for release in releases})), len(releases), proven,
     )  # fmt: skip
     predicate = {
         "schema": SCHEMA, "issued": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), "dpaudit": version(),
         "name": audited.verdict.subject if audited is not None else ledger.name if ledger is not None else "",
         "verdict": str(Outcome.CERTIFIED), "assurance": {"level": level, "meaning": LEVELS[level]},
-        "guarantee": _guarantee(claim, audited), "observer": claim.observer, **context.protects(relation), "horizon": horizon,
+        "guarantee": _guarantee(claim, ledger, audited), "observer": claim.observer, **context.protects(relation), "horizon": horizon,
         "trust_model": {"model": model, "meaning": context.MODELS[model]}, "configuration": configuration,
         "source": "" if audited is None else audited.source, "ledger": _ledger(ledger), "door": _door(ledger, audited, claim),
         "releases": release_groups(releases, bound.lines, observed),
@@ -92,13 +94,27 @@ def _releases(ledger: LedgerEvidence | None, audited: AuditEvidence | None) -> t
     return audited.releases, audited.bound
 
 
-def _guarantee(claim: Claim, audited: AuditEvidence | None) -> dict[str, Any]:
-    """(ε, δ) as claimed, and [lower, upper] around the least ε that holds: attacked, rounded down, and proven."""
+def _relation(ledger: LedgerEvidence | None, audited: AuditEvidence | None) -> str:
+    """The subject's; of a ledger alone, as its data was sealed."""
+    if audited is not None:
+        return audited.subject.neighbours.name
+    assert ledger is not None  # else it was refused
+    return relations(ledger.releases)[0]
+
+
+def _guarantee(claim: Claim, ledger: LedgerEvidence | None, audited: AuditEvidence | None) -> dict[str, Any]:
+    """(ε, δ) as claimed, and [lower, upper] around the least ε that holds: attacked, rounded down, and proven.
+
+    The audit proves what one call costs. Where a ledger spent more, it was called again, and how often may depend on what was
+    released: then nothing below the budget at the door is proven.
+    """
     lower, upper, confidence = Fraction(0), claim.epsilon, 1.0
     if audited is not None and audited.verdict.upper is not None:
         shown = Fraction(audited.verdict.lower.epsilon)
         lower, confidence = Fraction(math.floor(max(shown, Fraction(0)) * 10**9), 10**9), audited.verdict.lower.confidence
-        upper = audited.verdict.upper.epsilon
+        once = audited.verdict.upper.epsilon
+        spent = None if ledger is None else ledger.bound.per_observer.get(claim.observer, (ledger.bound.epsilon,))[0]
+        upper = once if spent is None or spent <= once else claim.epsilon
     interval = {"lower": show(min(lower, upper)), "upper": show(upper), "confidence": confidence}
     return {**claim.to_dict(), "interval": interval}
 
@@ -116,7 +132,10 @@ def _ledger(ledger: LedgerEvidence | None) -> dict[str, Any] | None:
 def _door(ledger: LedgerEvidence | None, audited: AuditEvidence | None, claim: Claim) -> dict[str, Any] | None:
     """The door that a deployment is bound to; None where no filter keeps such a budget while the subject runs."""
     name = ledger.opening.filter if ledger is not None and ledger.opening is not None else audited.filter if audited else None
-    return None if name is None else {**claim.to_dict(), "filter": name.partition("(")[0], "proven": True}
+    if name is None:
+        return None
+    relation = proven_for(audited) if audited is not None else _relation(ledger, None)
+    return {**claim.to_dict(), "filter": name.partition("(")[0], "proven": True, "relation": relation}
 
 
 def _digests(ledger: LedgerEvidence | None, audited: AuditEvidence | None) -> dict[str, str]:

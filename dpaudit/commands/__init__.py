@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
+import stat
 import sys
+import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -27,11 +30,28 @@ def fail(message: str, code: int) -> int:
 
 
 def write_file(text: str, path: str) -> None:
-    """All of it, or nothing."""
-    place = Path(path)
-    partial = place.with_name(place.name + ".partial")
-    partial.write_text(text + "\n", encoding="utf-8")
-    partial.replace(place)
+    """All of it, or nothing. What is no regular file, such as a pipe or a device, is written to, not replaced."""
+    place = Path(path).resolve()
+    if place.exists() and not place.is_file():
+        with place.open("w", encoding="utf-8") as stream:
+            stream.write(text + "\n")
+        return
+    handle, partial = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text + "\n")
+        mode = place.stat().st_mode if place.exists() else 0o666 & ~_umask()
+        os.chmod(partial, stat.S_IMODE(mode))
+        os.replace(partial, place)
+    except BaseException:
+        Path(partial).unlink(missing_ok=True)
+        raise
+
+
+def _umask() -> int:
+    current = os.umask(0)
+    os.umask(current)
+    return current
 
 
 def as_json(document: Any) -> str:

@@ -64,8 +64,9 @@ def _checked(options: argparse.Namespace) -> Checked:
 
 
 def _draws(options: argparse.Namespace) -> bool:
-    """Only a page shows pictures; making them takes runs of their own."""
-    return options.format == "html" or any(given.startswith("html=") for given in options.also)
+    """Only a page and its markdown show pictures; making them takes runs of their own."""
+    forms = [options.format, *(given.partition("=")[0] for given in options.also)]
+    return "html" in forms or "markdown" in forms
 
 
 def _refuse_overwriting(config: Config, outputs: Sequence[str | None]) -> None:

@@ -111,7 +111,7 @@ def add_certify_options(command: ArgumentParser) -> None:
     command.add_argument("--observer", choices=OBSERVERS, help="who looks (default: the claim's)")
     command.add_argument("--samples", help="runs per side of the game, as in dpaudit audit")
     command.add_argument("--seed", help="of the audit; drawn and written down otherwise")
-    command.add_argument("--evidence", metavar="FILE", help="stored evidence of dpaudit claims; decided anew otherwise")
+    command.add_argument("--evidence", metavar="FILE", help="what dpaudit claims stored; it must agree with what is decided anew")
     _examples(
         command,
         "dpaudit certify service/policy.py:rank -o cert.json --key auditor",

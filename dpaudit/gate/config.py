@@ -20,7 +20,7 @@ LARGEST = 10**6  # bytes of a configuration
 SEED = 1
 TIMEOUT = 600  # seconds that one budget may take
 REQUIRE = ("certified", "not-refuted")
-NEVER_WAIVED = ("DPA007", "DPA008")  # tampering, and waivers themselves
+NEVER_WAIVED = ("DPA002", "DPA007", "DPA008")  # leaks, of which only the first is seen; tampering; waivers themselves
 KEYS = ("budgets", "waive", "baseline", "trusted_keys", "seed", "timeout")
 ALGORITHM_KEYS = ("horizon", "actions", "dim", "calibration")
 TEXT_KEYS = ("subject", "ledger", "observer", "neighbours", "unit", "calibration")
@@ -48,7 +48,7 @@ class Budget:
     subject: str | None = None  # file.py:name, module:name or a registered algorithm …
     ledger: str | None = None  # … or the file of a ledger; exactly one of the two
     observer: str | None = None  # default: the subject's own, for a ledger the server
-    neighbours: str | None = None  # the relation that the subject must be judged for
+    neighbours: str | None = None  # the relation that the subject must be judged for; of a ledger, stated
     unit: str | None = None  # whose data a record is, for the reader
     require: str = "certified"
     door: bool = False  # the deployment keeps this budget at its door, which bounds paths that depend on what was released

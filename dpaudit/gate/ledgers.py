@@ -42,6 +42,7 @@ def judge_ledger(budget: Budget, folder: Path, *, picture: bool = False) -> Foun
     if claim.observer not in read.bound.per_observer:
         known = ", ".join(read.bound.per_observer)
         raise DpauditError(f"{budget.target} gives no figure for the observer {claim.observer}; it has {known}")
+    _check_horizon(budget, read.bound)
     epsilon, delta = read.bound.per_observer[claim.observer]
     drawn = _drawn(folder / budget.target, read.bound, claim) if picture else None
     found = Found("certified", HOLDS, WHY, claim.observer, show(epsilon), findings=listed(read.bound.findings), picture=drawn)
@@ -55,6 +56,13 @@ def judge_ledger(budget: Budget, folder: Path, *, picture: bool = False) -> Foun
     reason = missing[0] if first is None else f"{first.rule}: {first.message}"
     code = HOLDS if budget.require == "not-refuted" else UNPROVEN
     return replace(found, verdict="unproven", code=code, reason=reason, causes=causes, complete=not missing)
+
+
+def _check_horizon(budget: Budget, bound: Bound) -> None:
+    """A ledger that tells how many clients a release is about is not held to fewer."""
+    most = max((line.n for line in bound.lines), default=0)
+    if budget.horizon is not None and most > budget.horizon:
+        raise DpauditError(f"{budget.target} holds a release about {most} clients, the budget is about {budget.horizon}")
 
 
 def _drawn(path: Path, bound: Bound, claim: Claim) -> dict[str, Any]:

@@ -35,23 +35,38 @@ def defined_at(found: Found, config: Config, fallback: Place) -> Place:
 
 
 def seen_at(where: str, found: Found, subject: Place) -> Place:
-    """The line that a finding names, if it is one of the subject's file; else the subject."""
-    named = _LINE.match(where)
-    if named is None or found.file is None or Path(found.file).name != Path(named["file"]).name:
+    """The line that a finding names, in the subject's file or beside it; else the subject."""
+    named, file = _LINE.match(where), _named(where, found)
+    if named is None or found.file is None or file is None:
         return subject
-    return Place(subject.file, int(named["line"])) if subject.file.endswith(Path(found.file).name) else subject
+    if file == Path(found.file):
+        return Place(subject.file, int(named["line"])) if subject.file.endswith(file.name) else subject
+    return Place((Path(subject.file).parent / file.name).as_posix(), int(named["line"]))
 
 
 def source_line(where: str, found: Found) -> str:
-    """The text of the line that a finding names: it stays the same when lines above it come and go."""
-    named = _LINE.match(where)
-    if named is None or found.file is None or Path(found.file).name != Path(named["file"]).name:
+    """The text of the line that a finding names: it stays the same when lines above it come and go.
+
+    Where that cannot be read, its number: another line is another finding.
+    """
+    named, file = _LINE.match(where), _named(where, found)
+    if named is None:
         return ""
     try:
-        lines = Path(found.file).read_text(encoding="utf-8", errors="replace").splitlines()
+        lines = [] if file is None else file.read_text(encoding="utf-8", errors="replace").splitlines()
         return " ".join(lines[int(named["line"]) - 1].split())
     except (OSError, IndexError):
-        return ""
+        return named["line"]
+
+
+def _named(where: str, found: Found) -> Path | None:
+    """The file that a finding names by its last part: the subject's own, or one beside it."""
+    named = _LINE.match(where)
+    if named is None or found.file is None:
+        return None
+    own, name = Path(found.file), Path(named["file"]).name
+    beside = own.with_name(name)
+    return own if own.name == name else beside if beside.is_file() else None
 
 
 def without_line(where: str) -> str:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import signal
 import subprocess
 import sys
 import tempfile
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 from dpaudit.gate.config import Budget
 from dpaudit.gate.found import Found, not_checked
@@ -28,27 +30,38 @@ def judge_apart(budget: Budget, folder: Path, error: float, *, picture: bool = F
     shown = None if os.environ.get("DPAUDIT_TRACEBACK") else subprocess.DEVNULL  # what a subject prints is not the gate's
     with tempfile.TemporaryDirectory(prefix="dpaudit-") as scratch, _ended_by_signals():
         result = Path(scratch) / "result.json"
-        command = [sys.executable, "-P", "-m", "dpaudit.gate.worker", str(folder), budget.name, repr(error), str(result)]
-        command += ["picture"] if picture else []
+        nonce = secrets.token_hex(16)
+        task = {"folder": str(folder), "name": budget.name, "error": error, "result": str(result), "nonce": nonce}
+        command = [sys.executable, "-P", "-m", "dpaudit.gate.worker"]
         with subprocess.Popen(
-            command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=shown, start_new_session=True
+            command, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=shown, start_new_session=True
         ) as worker:
             try:
+                _hand_over(worker, {**task, "picture": picture})
                 code = worker.wait(budget.timeout)
             except subprocess.TimeoutExpired:
                 return not_checked(f"not finished within its {budget.timeout} s; give it fewer samples or a longer timeout")
             finally:
                 _end(worker)
-        return _result(result, code)
+        return _result(result, code, nonce)
 
 
-def _result(file: Path, code: int) -> Found:
+def _hand_over(worker: subprocess.Popen[bytes], task: dict[str, Any]) -> None:
+    """Its standard input is empty after this: what a subject can read there says nothing of the result's place."""
+    assert worker.stdin is not None
+    with suppress(BrokenPipeError):
+        worker.stdin.write(json.dumps(task).encode())
+        worker.stdin.close()
+
+
+def _result(file: Path, code: int, nonce: str) -> Found:
     if not file.is_file() or not 0 < file.stat().st_size <= LARGEST:
         how = f"by signal {-code}" if code < 0 else f"with code {code}"
         return not_checked(f"its process ended {how} before it came to a verdict; DPAUDIT_TRACEBACK=1 shows more")
     try:
-        return Found(**json.loads(file.read_text(encoding="utf-8")))
-    except (ValueError, TypeError):
+        told = json.loads(file.read_text(encoding="utf-8"))
+        return Found(**told["found"]) if told["nonce"] == nonce else not_checked("another process left a result in its place")
+    except (ValueError, TypeError, KeyError):
         return not_checked("its process left no result that can be read")
 
 

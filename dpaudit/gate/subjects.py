@@ -34,7 +34,7 @@ def judge_subject(budget: Budget, seed: int, error: float, *, picture: bool = Fa
     )  # fmt: skip
     if _needs_door(verdict) and not budget.door and budget.target not in registered():
         verdict = replace(verdict, verdict=Outcome.UNPROVEN, reason=f"certified {NO_DOOR.format(claim=claim)}")
-    rules = {Outcome.REFUTED: ("DPA004",), Outcome.UNPROVEN: BLOCKING, Outcome.CERTIFIED: ()}[verdict.verdict]
+    rules = {Outcome.REFUTED: ("DPA003", "DPA004", *BLOCKING), Outcome.UNPROVEN: BLOCKING, Outcome.CERTIFIED: ()}[verdict.verdict]
     causes = [place for place, finding in enumerate(verdict.findings) if finding.rule in rules]
     complete = bool(causes) and not _lacks_more(verdict, subject)
     return Found(

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
+from fractions import Fraction
 
 from dpaudit.checked import Judged, Noted, Place, Waiver
 from dpaudit.exit_codes import HOLDS, UNPROVEN, UNUSABLE, VIOLATED
@@ -18,10 +20,12 @@ from dpaudit.gate.places import seen_at, source_line, without_line
 _RELEASE = re.compile(r"release '([^']*)'")
 
 
-def fingerprint(rule: str, budget: Budget, where: str, message: str, line: str) -> str:
-    """16 hexadecimal digits that stay the same while lines move and figures change, and differ for another rule, budget,
-    target, place or release."""
-    parts = ["dpaudit.fingerprint/1", rule, budget.name, budget.target, without_line(where), line, *_RELEASE.findall(message)]
+def fingerprint(rule: str, budget: Budget, where: str, message: str, line: str, figure: float | None = None) -> str:
+    """16 hexadecimal digits that stay the same while lines move and figures change a little, and differ for another rule, budget,
+    target, place or release, and where the ε that was accepted has grown beyond the next power of √2."""
+    size = "" if figure is None or not 0 < figure < math.inf else str(math.ceil(2 * math.log2(figure) - 1e-6))
+    parts = ["dpaudit.fingerprint/2", rule, budget.name, budget.target, without_line(where), line, size]
+    parts += _RELEASE.findall(message)
     return hashlib.sha256(json.dumps(parts, ensure_ascii=True).encode()).hexdigest()[:16]
 
 
@@ -30,10 +34,17 @@ def note(found: Found, budget: Budget, place: Place, waivers: Sequence[Waiver], 
     noted = []
     for number, finding in enumerate(found.findings):
         rule, message, where = finding["rule"], finding["message"], finding["where"]
-        mark = fingerprint(rule, budget, where, message, source_line(where, found))
+        mark = fingerprint(rule, budget, where, message, source_line(where, found), _figure(rule, found))
         waiver = next((w for w in waivers if (w.rule, w.fingerprint) == (rule, mark) and w.expires >= today), None)
         noted.append(Noted(rule, message, where, mark, seen_at(where, found, place), number in found.causes, waiver))
     return tuple(noted)
+
+
+def _figure(rule: str, found: Found) -> float | None:
+    """The ε that somebody accepts by waiving this rule."""
+    if rule == "DPA001":
+        return None if found.upper is None else float(Fraction(found.upper))
+    return float(found.lower["epsilon"]) if rule == "DPA004" and found.lower is not None else None
 
 
 def waived_code(found: Found, noted: Sequence[Noted]) -> int:

@@ -1,6 +1,9 @@
-"""One budget in a process of its own: its code can neither end nor change the gate, and can be ended when its time is over.
+"""One budget in a process of its own: its code cannot end the gate, and is ended when its time is over.
 
-python -m dpaudit.gate.worker FOLDER NAME SHARE RESULT [picture]    judges the budget NAME, writes what it found to RESULT
+python -m dpaudit.gate.worker < TASK     judges one budget and writes what it found where the task says
+
+A subject is trusted code: it runs here, and one that sets out to deceive the gate can. What must not happen by accident does not:
+where the result goes is not among the arguments, and the gate draws its own conclusion from what was found.
 """
 
 from __future__ import annotations
@@ -36,11 +39,13 @@ def judge(budget: Budget, folder: Path, seed: int, error: float, *, picture: boo
 
 
 def main() -> None:
-    folder, name, error, result, *more = sys.argv[1:]
-    config = read_config(folder)
-    budget = next(each for each in config.budgets if each.name == name)
-    found = judge(budget, config.folder, config.seed, float(error), picture="picture" in more)
-    Path(result).write_text(json.dumps(found.to_dict(), allow_nan=False), encoding="utf-8")
+    task = json.load(sys.stdin)
+    config = read_config(task["folder"])
+    budget = next(each for each in config.budgets if each.name == task["name"])
+    found = judge(budget, config.folder, config.seed, task["error"], picture=task["picture"])
+    Path(task["result"]).write_text(
+        json.dumps({"nonce": task["nonce"], "found": found.to_dict()}, allow_nan=False), encoding="utf-8"
+    )
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ def check_html(checked: Checked) -> str:
         return page("Privacy budgets", [element("h1", "Privacy budgets"), element("p", NONE)])
     listed = [[_link(b), b.target, claimed(b), proven(b), attacked(b), badge(b.verdict), _state(b)] for b in checked.budgets]
     body = [
-        element("h1", TITLES[checked.exit]),
+        element("h1", title(checked)),
         element("p", summary(checked), class_="soft"),
         rows(["budget", "about", "claim", "proven ≤", "attacked ≥", "verdict", "gate"], listed),
     ]
@@ -40,7 +40,13 @@ def check_html(checked: Checked) -> str:
         body += [element("h2", "Waivers"), rows(["rule", "finding", "where", "what to do"], lines)]
     if checked.removed:
         body.append(element("p", f"In the baseline, no longer configured: {', '.join(checked.removed)}", class_="bad"))
-    return page(f"Privacy budgets: {TITLES[checked.exit].lower()}", [*body, *(_section(budget) for budget in checked.budgets)])
+    return page(f"Privacy budgets: {title(checked).lower()}", [*body, *(_section(budget) for budget in checked.budgets)])
+
+
+def title(checked: Checked) -> str:
+    """The whole gate in a few words; what holds by a waiver does not hold by itself."""
+    waived = sum(budget.waived for budget in checked.budgets)
+    return f"No budget fails, {waived} by waiver" if waived and checked.exit == 0 else TITLES[checked.exit]
 
 
 def _link(budget: Judged) -> Html:
@@ -56,7 +62,7 @@ def _section(budget: Judged) -> Html:
         element("h2", budget.name, " ", badge(budget.verdict), " ", _state(budget)),
         element("p", element("strong", budget.reason)),
     ]
-    parts += [element("div", *_drawn(budget), class_="charts"), facts(_facts(budget)), *_clients(budget)]
+    parts += [element("div", *_drawn(budget), class_="charts"), facts(check_facts(budget)), *_clients(budget)]
     if budget.findings:
         lines = [
             [f.rule, f.message, f.where, with_code(RULES[f.rule].remedy), f.fingerprint, accepted(f)] for f in budget.findings
@@ -88,7 +94,7 @@ def _clients(budget: Judged) -> Iterator[Html]:
         yield from [element("p", NOT_SUMS, class_="soft")] if picture["spending"]["summed"] else []
 
 
-def _facts(budget: Judged) -> dict[str, str]:
+def check_facts(budget: Judged) -> dict[str, str]:
     told = {"about": budget.target, "claim": f"{budget.claim}, observer {budget.claim.observer}", "required": budget.require}
     told |= {"change": budget.change} if budget.change is not None else {}
     told |= dict(budget.stated or {})

@@ -1,13 +1,20 @@
-"""The gate for a pull request or a job's summary."""
+"""The gate for a pull request or a job's summary: the table, then every budget with what the page shows."""
 
 from __future__ import annotations
 
-import re
-
+from dpaudit.accountants.client_shares import Share
+from dpaudit.accountants.spending import Step
 from dpaudit.checked import Checked, Judged
+from dpaudit.claims import Losses, float_up
 from dpaudit.exit_codes import NOTHING
+from dpaudit.report.account_html import NOT_SUMS
+from dpaudit.report.charts import interval_text
+from dpaudit.report.check_html import check_facts
 from dpaudit.report.check_text import MARKS, MOST, NONE, accepted, attacked, claimed, proven, summary, what_to_do
-from dpaudit.report.markdown import table
+from dpaudit.report.clients import clients_markdown
+from dpaudit.report.histogram import histogram_text
+from dpaudit.report.markdown import plain, table
+from dpaudit.report.timeline import timeline_markdown
 
 HEADER = ("", "budget", "about", "claim", "proven ≤", "attacked ≥", "verdict", "gate", "change")
 
@@ -18,8 +25,7 @@ def check_markdown(checked: Checked) -> str:
     parts = [f"## Privacy budgets: {_title(checked)}", ""]
     parts += [table(HEADER, [_row(budget) for budget in checked.budgets])]
     for budget in checked.budgets:
-        if budget.state != "holds" or budget.findings:
-            parts += ["", *_section(budget)]
+        parts += ["", *_section(budget)]
     if checked.findings:
         parts += ["", table(("rule", "waiver"), [[finding.rule, plain(finding.message)] for finding in checked.findings])]
     if checked.removed:
@@ -27,34 +33,42 @@ def check_markdown(checked: Checked) -> str:
     return "\n".join([*parts, "", summary(checked)])
 
 
-def plain(text: str) -> str:
-    """Text that stays text: nothing in it is read as HTML, a link, an image, a mention or emphasis."""
-    return re.sub(r"([\\`*_{}\[\]<>#!|@~])", r"\\\1", " ".join(text.split())).replace("\\@", "@\u200b")
-
-
 def _title(checked: Checked) -> str:
-    return (
-        "hold" if checked.exit == 0 else "not checked" if checked.exit == 2 else "violated" if checked.exit == 1 else "unproven"
-    )
+    waived = sum(budget.waived for budget in checked.budgets)
+    if waived and checked.exit == 0:
+        return f"none fails, {waived} by waiver"
+    return {0: "hold", 1: "violated", 2: "not checked"}.get(checked.exit, "unproven")
 
 
 def _row(budget: Judged) -> list[str]:
     cells = [budget.name, budget.target, claimed(budget), proven(budget), attacked(budget), budget.verdict, budget.state]
-    return [MARKS[budget.state], *_cells([*cells, budget.change or ""])]
+    return [MARKS[budget.state], *map(plain, [*cells, budget.change or ""])]
 
 
 def _section(budget: Judged) -> list[str]:
+    """What fails or was found is seen at once; the rest unfolds."""
     parts = [f"### {plain(budget.name)}: {budget.verdict}", "", plain(budget.reason)]
-    if budget.verdict == "unproven" and budget.detectable is not None:
-        parts += ["", f"A true ε above {budget.detectable:.4g} would have been found."]
     if budget.findings:
-        rows = [_cells([f.rule, f.message, f.where, f.fingerprint, accepted(f)]) for f in budget.findings[:MOST]]
+        rows = [[*map(plain, [f.rule, f.message, f.where, f.fingerprint, accepted(f)])] for f in budget.findings[:MOST]]
         parts += ["", table(("rule", "finding", "where", "fingerprint", "waiver"), rows)]
     if budget.state == "fails":
         parts += ["", f"What to do: {what_to_do(budget)}"]
+    return [*parts, "", "<details><summary>What it rests on</summary>", *_details(budget), "", "</details>"]
+
+
+def _details(budget: Judged) -> list[str]:
+    claim, picture, parts = float(budget.claim.epsilon), budget.picture or {}, []
+    if budget.lower is not None or budget.upper is not None:
+        lower = None if budget.lower is None else float(budget.lower["epsilon"])
+        drawn = interval_text(lower, None if budget.upper is None else float_up(budget.upper), claim)
+        parts += ["", "```", drawn, "```"]
+    parts += ["", table(("", ""), [[f"**{plain(name)}**", plain(value)] for name, value in check_facts(budget).items()])]
+    if "losses" in picture:
+        parts += ["", "```", histogram_text(Losses(**picture["losses"]), claim), "```"]
+    steps = [Step(**step) for step in picture.get("spending", {}).get("steps", ())]
+    parts += ["", timeline_markdown(steps, claim)] if steps else []
+    parts += ["", f"Who pays most: {plain(picture['worst'])}"] if "worst" in picture else []
+    shares = [Share(**share) for share in picture.get("spending", {}).get("shares", ())]
+    if shares:
+        parts += ["", clients_markdown(shares), *(["", NOT_SUMS] if picture["spending"]["summed"] else [])]
     return parts
-
-
-def _cells(texts: list[str]) -> list[str]:
-    """The table itself escapes the bar."""
-    return [plain(text).replace("\\|", "|") for text in texts]

@@ -23,6 +23,11 @@ class Dependence:
     cohort: Any  # array of ids, or list of ranges; None for everybody
     slop: float
 
+    @property
+    def finite(self) -> bool:
+        """Can the moves of a record be added up?"""
+        return bool(np.isfinite(self.moves.sum(axis=1) + self.slop).all())
+
     def sensitivity(self, norm: int) -> float:
         """The largest move of one record, in L1 or L2; for people, and to compare with what was declared."""
         lengths = np.hypot.reduce(self.moves, axis=1) if norm == 2 else self.moves.sum(axis=1)
@@ -49,10 +54,10 @@ def dependence_of(private: Private) -> Dependence | Untraced:
         raise Leak("its length", caller())
     if isinstance(trace, Untraced):
         return trace
-    found = _of(private)
-    if isinstance(found, Dependence) and not np.isfinite(found.moves.sum(axis=1) + found.slop).all():
-        return Untraced("numbers too large to add up", caller())
-    return found
+    with np.errstate(all="ignore"):
+        found = _of(private)
+        finite = isinstance(found, Untraced) or found.finite
+    return found if finite else Untraced("numbers too large to add up", caller())
 
 
 def _of(private: Private) -> Dependence | Untraced:

@@ -16,7 +16,7 @@ from dpaudit.notices import Doubt, notice
 from dpaudit.sealed.arithmetic import as_spread, rows_for
 from dpaudit.sealed.dependence import MOST_MOVES
 from dpaudit.sealed.functions import Operand, exact_kind, operand
-from dpaudit.sealed.traces import Elements, Intervals, Precision, Private, Spread, caller
+from dpaudit.sealed.traces import SHAPE, Elements, Intervals, Precision, Private, Spread, caller
 
 Move = Callable[[np.ndarray], np.ndarray]
 
@@ -24,7 +24,7 @@ Move = Callable[[np.ndarray], np.ndarray]
 def index(private: Private, where: Any) -> Private:
     """private[where]. Every place of the result is one place of the source, so the trace is indexed alike."""
     where = tuple(_settled(part) for part in where) if isinstance(where, tuple) else _settled(where)
-    if private.hidden and not _always_there(where):
+    if private.hidden and not _always_there(private, where):
         notice(Doubt("indexing", caller()))
     try:
         value = private.value[where]
@@ -35,16 +35,21 @@ def index(private: Private, where: Any) -> Private:
     raise Leak("its length", caller()) if private.hidden else missing  # whether a place exists tells how many records there are
 
 
-def _always_there(where: Any) -> bool:
-    """Does the index fit an axis of any length?"""
-    return isinstance(where, slice) or where is ... or where is None
+def _always_there(private: Private, where: Any) -> bool:
+    """Does the index fit however many records, or axes, there are?"""
+    if where is ... or where is None:
+        return True
+    if not isinstance(private.trace, Elements):
+        return False
+    ndim = private.value.ndim
+    return isinstance(where, slice) or _records_axis(where, ndim, ndim + private.trace.axis) is not None
 
 
 def _indexed(private: Private, where: Any, value: Any) -> Private:
     if private.removal and isinstance(private.trace, Elements):
         axis = _records_axis(where, private.value.ndim, private.value.ndim + private.trace.axis)
         if axis is None:  # a removed record moves all later ones to other places, in and out of any slice but the whole
-            return private.lost("indexing records that can be removed", value)
+            return private.lost("indexing records that can be removed", value, hidden=SHAPE if np.ndim(value) else 0)
         return _moved_features(private, lambda array: array[where], value, axis)
     moved = _moved(private, lambda array: array[where], value)
     return private.lost("indexing", value) if moved is None else moved
@@ -83,7 +88,7 @@ def _whole_numbers(value: Any) -> Any:
     """Raises TypeError for anything else, private values included."""
     if value is None:
         return None
-    if isinstance(value, tuple | list) or isinstance(value, np.ndarray):
+    if isinstance(value, tuple | list | np.ndarray):
         return tuple(_whole_numbers(part) for part in value) if np.ndim(value) == 1 and len(value) < 64 else _indices(value)
     return operator.index(value)
 

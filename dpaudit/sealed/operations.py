@@ -98,6 +98,6 @@ METHODS: dict[str, Operation] = {
 }
 
 # Methods that give a new array and change nothing. The others of an array write, show or change what is in it.
-_PURE = """all any argmax argmin argpartition argsort astype choose clip compress conj conjugate cumprod cumsum diagonal dot flatten
-    max mean min nonzero prod ravel repeat reshape round searchsorted squeeze std sum swapaxes take trace transpose var"""
+_PURE = """all any argmax argmin argpartition argsort astype choose clip compress conj conjugate cumprod cumsum diagonal dot
+    flatten max mean min nonzero prod ravel repeat reshape round searchsorted squeeze std sum swapaxes take trace transpose var"""
 PURE_METHODS = frozenset(_PURE.split())

@@ -1,4 +1,4 @@
-"""What is known of numpy's functions without knowing their trace: can values change the result's shape or type, or make them fail?
+"""What is known of numpy's functions whose trace is not: can values change the result's shape or type, or make them fail?
 
 A name stands here only if, for numbers (no objects, no text), neither the shape nor the type of the result depends on values in
 the given leading arguments. Everything else hides its shape and type, and is taken to fail on some data.
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.sealed.traces import SHAPE, TYPE, Private
+from dpaudit.sealed.traces import SHAPE, TYPE, Private, Untraced
 
 # Of one array, and public options. They never fail because of a value …
 _ONE = """abs all amax amin angle any argmax argmin argpartition argsort around array_split astype atleast_1d atleast_2d
@@ -38,15 +38,18 @@ _FALLIBLE = {
 _VALUES = frozenset(("where", "initial", "min", "max", "a_min", "a_max", "nan", "posinf", "neginf"))
 _FALLIBLE_VALUES = _VALUES | {"weights", "q"}  # … nor these, which may make a call fail.
 # These give numbers of one type, as many as the data say.
-_COUNTED = """argwhere bincount compress delete extract flatnonzero insert intersect1d nonzero setdiff1d setxor1d trim_zeros
+_COUNTED = """argwhere bincount compress delete extract flatnonzero insert intersect1d nonzero lstsq setdiff1d setxor1d trim_zeros
     union1d unique unique_values where"""
 # One number of any array, unless an axis is given; of an empty one, too.
 _NUMBERS = "all any average count_nonzero mean median nanmean nanmedian nanprod nanstd nansum nanvar prod std sum var"
+# The same, but of an empty one they fail; and, at a public place between 0 and 1 or 100, these.
+_EXTREMES = "amax amin argmax argmin max min nanmax nanmin ptp"
+_QUANTILES = frozenset(("quantile", "percentile", "nanquantile", "nanpercentile"))
 # They need no certain number of entries.
 _LENGTHLESS = """abs angle around argsort argwhere astype conj conjugate copy cumprod cumsum fix flatnonzero flatten flip imag
-    isneginf isposinf nan_to_num nonzero ones_like ravel real round sort unique unique_values zeros_like"""
+    isneginf isposinf nan_to_num nonzero ones_like ravel real round sort squeeze unique unique_values zeros_like"""
 
-COUNTED, NUMBERS, LENGTHLESS = (frozenset(names.split()) for names in (_COUNTED, _NUMBERS, _LENGTHLESS))
+COUNTED, NUMBERS, EXTREMES, LENGTHLESS = (frozenset(names.split()) for names in (_COUNTED, _NUMBERS, _EXTREMES, _LENGTHLESS))
 SURE: dict[str, int] = {**dict.fromkeys(_ONE.split(), 1), **_SEVERAL}
 SHAPED: dict[str, int] = {**SURE, **_FALLIBLE}
 
@@ -55,7 +58,7 @@ def hidden(name: str, args: tuple[Any, ...], kwargs: dict[str, Any], before: int
     """What of the result besides its values depends on data; ``before``: what does so of the arguments."""
     if not _leading(name, args, kwargs, SHAPED, _FALLIBLE_VALUES):
         return max(before, SHAPE) if name in COUNTED else TYPE
-    return 0 if before == SHAPE and name in NUMBERS and _alone(args, kwargs) else before
+    return 0 if before == SHAPE and _one_number(name, args, kwargs) else before
 
 
 def may_fail(name: str, args: tuple[Any, ...], kwargs: dict[str, Any], before: int) -> bool:
@@ -65,6 +68,14 @@ def may_fail(name: str, args: tuple[Any, ...], kwargs: dict[str, Any], before: i
     if before or name in COUNTED:
         return not (name in NUMBERS | LENGTHLESS and _alone(args, kwargs))
     return not _leading(name, args, kwargs, SURE, _VALUES)
+
+
+def parts_tell(args: tuple[Any, ...], kwargs: dict[str, Any], hidden: int) -> bool:
+    """Can the number of arrays in a result depend on data? It follows the number of axes, or of records, or an option."""
+    vague = [value for value in (*args, *kwargs.values()) if isinstance(value, Private) and value.hidden]
+    if hidden == TYPE:
+        return bool(vague) or private_in([args[1:], *kwargs.values()])
+    return any(isinstance(value.trace, Untraced) for value in vague)
 
 
 def ufunc_may_fail(ufunc: np.ufunc, method: str, args: tuple[Any, ...], kwargs: dict[str, Any], before: int) -> bool:
@@ -104,6 +115,12 @@ def _leading(name: str, args: tuple[Any, ...], kwargs: dict[str, Any], known: di
     if name == "histogram" and any(isinstance(value, str) for value in (*args, *kwargs.values())):
         return False  # the number of bins is chosen from the data
     return name in known and not private_in([args[known[name] :], *options])
+
+
+def _one_number(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    if name in _QUANTILES:
+        return len(args) == 2 and not kwargs and isinstance(args[1], int | float)
+    return name in NUMBERS | EXTREMES and _alone(args, kwargs)
 
 
 def _choosy(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:

@@ -102,7 +102,7 @@ class Intervals:
 
 @dataclass(frozen=True)
 class Untraced:
-    """The dependence was lost in ``operation`` at ``where``. ``hidden``: even the shape, or the type too, may depend on the data."""
+    """The dependence was lost in ``operation`` at ``where``. ``hidden``: even SHAPE, or SHAPE and TYPE, depend on data."""
 
     operation: str
     where: str

@@ -22,7 +22,7 @@ from dpaudit.sealed.traces import Private, caller
 _WRITERS = "array2string array_repr array_str dump dumps save savetxt savez savez_compressed tobytes tofile tostring"
 WRITERS = frozenset(_WRITERS.split())
 _TYPES = {bool, int, float, complex, *np.sctypeDict.values()} - {np.object_}
-_EXACT = (bool, int, float, complex, str, bytes, range, type(None), type(...), type(np._NoValue))  # type: ignore[attr-defined]
+_EXACT = (bool, int, float, complex, str, bytes, range, type(None), type(...), type(np._NoValue))
 
 Call = Callable[..., Any]
 
@@ -41,7 +41,10 @@ def call(name: str, function: Call, args: tuple[Any, ...], kwargs: dict[str, Any
         raise TypeError(f"{name} found no array in its arguments, though sealed data is among them")
     before = max(source.hidden for source in sources)
     hidden = shapes.hidden(short, args, kwargs, before)
-    return _run(name, function, args, kwargs, sources, hidden, fallible=shapes.may_fail(short, args, kwargs, before))
+    result = _run(name, function, args, kwargs, sources, hidden, fallible=shapes.may_fail(short, args, kwargs, before))
+    if isinstance(result, tuple | list) and shapes.parts_tell(args, kwargs, hidden):
+        raise Leak("the number of its parts", caller())
+    return result
 
 
 def call_ufunc(ufunc: np.ufunc, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -126,7 +129,7 @@ def _calls_python(ufunc: np.ufunc) -> bool:
 
 
 def _opened(value: Any, fill: int | None = None) -> Any:
-    """The plain value of private data, or made-up data in its place; all else in a form that cannot keep or pass on what it sees."""
+    """The plain value of private data, or made-up data in its place; all else in a form that cannot pass on what it sees."""
     if isinstance(value, Private):
         return value.value.view() if fill is None else np.full_like(value.value, fill)
     if isinstance(value, list):

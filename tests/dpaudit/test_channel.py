@@ -269,7 +269,7 @@ def test_every_noise_costs_the_same_at_every_door(tmp_path: Path) -> None:
         (False, lambda x: x),
         (False, lambda x: x[::-1]),
         (True, lambda x: x + 1000 * np.arange(len(x))),
-        (True, lambda x: x * np.where(np.arange(len(x)) == 0, 1, 3)),
+        (False, lambda x: x * np.where(np.arange(len(x)) == 0, 3, 1)),  # the widest interval holds them all
         (True, lambda x: (x + 1) * np.where(np.arange(len(x)) == 0, 1, -1)),
     ],
 )

@@ -78,7 +78,7 @@ def test_over(dp_ledger):
     ("told", "body"),
     [
         ("*nothing was released*", "def test_idle(dp_ledger): pass"),
-        ("*no fixture dp_ledger*", "def test_without(): pass"),
+        ("*does not use the fixture dp_ledger*", "def test_without(): pass"),
     ],
 )
 def test_a_budget_with_nothing_to_check_fails(told: str, body: str, run: pytest.Pytester) -> None:
@@ -91,7 +91,7 @@ def test_a_budget_with_nothing_to_check_fails(told: str, body: str, run: pytest.
 def test_a_senseless_budget_is_said_to_be_one(wrong: str, run: pytest.Pytester) -> None:
     done = outcome_of(run, f"@pytest.mark.dp_budget({wrong})\ndef test_it(dp_ledger): spend(dp_ledger, 2)\n")
     done.assert_outcomes(failed=1)
-    done.stdout.fnmatch_lines(["*dp_budget: *"])
+    done.stdout.fnmatch_lines(["*UsageError: dp_budget*"])
 
 
 def test_a_failing_test_stays_the_failure_it_is(run: pytest.Pytester) -> None:
@@ -159,3 +159,18 @@ def test_the_plugin_alone_loads_nothing_heavy(tmp_path: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, check=True)
     assert done.stdout == "[]\n"
+
+
+def test_every_mark_holds_and_a_ledger_may_be_asked_for_inside_the_test(run: pytest.Pytester) -> None:
+    body = """
+@pytest.mark.dp_budget(epsilon="1")
+class TestBoth:
+    @pytest.mark.dp_budget(epsilon="100")
+    def test_the_tighter_one_counts(self, dp_ledger):
+        spend(dp_ledger, "1/10")
+
+    @pytest.mark.dp_budget(epsilon="100")
+    def test_within_both(self, request):
+        spend(request.getfixturevalue("dp_ledger"), 2)
+"""
+    outcome_of(run, body).assert_outcomes(passed=1, failed=1)

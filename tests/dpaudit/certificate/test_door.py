@@ -51,7 +51,7 @@ def test_what_went_through_it_can_be_certified_and_belongs_to_the_certificate(
     through(ledger, certified, subject, key.public_key())
     refuse(read_ledger(ledger), audit_subject(subject, seed=2), [])
     found = check(open_certificate(certified, [key.public_key()]), ledger=ledger, source=code_of(subject))
-    assert any("written by the certified code" in one for one in found.checked)
+    assert any("says that it was opened for the certified code" in one for one in found.checked)
     with dp.open_ledger(tmp_path / "other.ledger") as other, dp.live(other, 2, proven=True) as channel:
         channel.release("sum", dp.seal(DATA, -1, 1).sum(), dp.Laplace(scale=2), sensitivity=2)
     with pytest.raises(NotAsCertified, match="budget"):

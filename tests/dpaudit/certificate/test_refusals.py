@@ -101,7 +101,7 @@ def test_an_empty_ledger_certifies_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("scale", "refused"), [("1/4", True), ("4", False)])
 def test_amplification_outside_its_theorem_is_refused(scale: str, refused: bool, tmp_path: Path) -> None:
     """A release that names the closed formula: ε0 = 8 with 1,000 reports is outside log(n/(16 log(2/δ))), ε0 = 1/2 inside."""
-    batch = {"kind": "shuffled", "n": 1000, "to": "shuffled", "theorem": "closed"}
+    batch = {"kind": "shuffled", "n": 1000, "to": "shuffled", "theorem": "closed", "extra": {"relation": "replace-one"}}
     laplace = {"mechanism": "laplace", "parameters": {"scale": scale}, "epsilon": 2 / Fraction(scale)}
     with dp.open_ledger(tmp_path / "o.ledger") as ledger:
         ledger.limit(dp.Claim("8", "1e-6"), proven=True)
@@ -143,7 +143,7 @@ def test_stored_evidence_is_used_while_its_code_is_unchanged() -> None:
     subject = make_algorithm("central", {"epsilon": "1", "horizon": 300})
     stored = {"schema": "dpaudit.claims/1", "claims": [decide(find_checks()["fix.noise"], quick=True).to_dict()]}
     (fresh,) = relied_upon(subject, stored)
-    assert (fresh.evidence, fresh.stale) == ("stored", ())
+    assert (fresh.evidence, fresh.stale) == ("decided now, quick; stored evidence agrees", ())
     assert changed_since([fresh.to_dict()]) == []
     stored["claims"][0]["code"]["algorithms.central"] = "0" * 64
     (stale,) = relied_upon(subject, stored)
@@ -151,6 +151,20 @@ def test_stored_evidence_is_used_while_its_code_is_unchanged() -> None:
     assert changed_since([stale.to_dict()]) == ["fix.noise"]
     with pytest.raises(Refused, match=r"fix\.noise is stale, algorithms\.central changed"):
         refuse(None, None, [stale])
+
+
+def test_stored_evidence_is_not_believed_against_what_is_decided_now() -> None:
+    """The printed algorithm rests on a refuted theorem; a file that says otherwise changes nothing, nor does its text."""
+    subject = make_algorithm("central", {"epsilon": "1", "horizon": 300, "calibration": "printed"})
+    entry = decide(find_checks()["thm1.privacy"], quick=True).to_dict()
+    assert entry["verdict"] == "refuted"
+    forged = {"schema": "dpaudit.claims/1", "claims": [{**entry, "verdict": "verified", "evidence": {"summary": "all is well"}}]}
+    (found,) = relied_upon(subject, forged)
+    with pytest.raises(Refused, match="stored as verified, decided now as refuted"):
+        refuse(None, None, [found])
+    assert "all is well" not in str(found.to_dict())
+    (twin,) = relied_upon(subject, {"schema": "dpaudit.claims/1", "claims": [entry]})
+    assert (twin.verdict, twin.evidence) == ("refuted", "decided now, quick; stored evidence agrees")
 
 
 def test_the_printed_shuffled_algorithm_is_refused_by_name() -> None:

@@ -75,8 +75,8 @@ def test_the_guarantee_is_exact_and_lies_in_its_interval(document: Document) -> 
     assert seen["horizon"] == {"records": 100, "source": "configuration: n"}
     assert seen["trust_model"]["model"] == "central"
     assert seen["assurance"]["level"] == "proven"
-    assert seen["door"] == {"epsilon": "1", "delta": "0", "filter": "pure-sums", "proven": True}
-    assert "behind-its-door" in {one["flag"] for one in seen["assumptions"]}
+    assert seen["door"] == {"epsilon": "1", "delta": "0", "filter": "pure-sums", "proven": True, "relation": "replace-one"}
+    assert {"behind-its-door", "one-ledger", "one-id-per-record"} <= {one["flag"] for one in seen["assumptions"]}
 
 
 def test_a_release_has_declared_proven_and_observed_sensitivity(document: Document) -> None:
@@ -127,7 +127,8 @@ def test_a_ledger_alone_was_not_attacked_and_says_so(deployment: Path, key: Any)
     assert (seen["audit"], seen["assurance"]["level"], seen["guarantee"]["interval"]["lower"]) == (None, "enforced", "0")
     assert seen["releases"][0]["sensitivity"] == {"declared": "2", "proven": "2", "observed": None}  # live data is not looked at
     status = {one["id"]: one["status"] for one in seen["hazards"]}
-    assert (status["generator"], status["implementation"], status["unit"]) == ("met", "not assessed", "not assessed")
+    assert (status["generator"], status["implementation"], status["unit"]) == ("met", "not assessed", "met")
+    assert seen["neighbours"].startswith("replace-one: ")  # as the data was sealed
     flags = {one["flag"] for one in seen["assumptions"]}
     assert "written-by-the-door" in flags
     assert not flags & {"behind-its-door", "lost-charges"}
@@ -205,7 +206,8 @@ def test_a_zcdp_budget_is_certified_at_its_delta(tmp_path: Path, key: Any) -> No
     refuse(evidence, None, [])
     seen = statement(evidence, None, [], [])
     validate(seen, key)
-    assert seen["predicate"]["door"] == {"epsilon": "2", "delta": "1e-6", "filter": "zcdp", "proven": True}
+    door = {"epsilon": "2", "delta": "1e-6", "filter": "zcdp", "proven": True, "relation": "replace-one"}
+    assert seen["predicate"]["door"] == door
     assert seen["predicate"]["guarantee"]["delta"] == "1e-6"
     delta = next(one for one in seen["predicate"]["hazards"] if one["id"] == "delta")
     assert delta["status"] == "met"  # 1e-6 is below 1/40

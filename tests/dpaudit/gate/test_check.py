@@ -5,13 +5,20 @@ from __future__ import annotations
 import importlib.resources
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import jsonschema
+import numpy as np
 import pytest
 
+import dpaudit as dp
+from dpaudit.claims import Claim
 from dpaudit.cli import main
+from dpaudit.gate import config
+from dpaudit.gate.check import concluded
+from dpaudit.gate.found import Found
 
 Gate = Callable[..., Any]
 Budget = Callable[..., str]
@@ -149,3 +156,29 @@ def test_a_mistake_in_the_configuration_is_annotated_too(
     caught = capsys.readouterr()
     assert "::error file=pyproject.toml,line=1" in caught.out
     assert "did you mean budgets?" in caught.err
+
+
+def test_the_gate_concludes_by_itself_from_what_was_found() -> None:
+    """A worker that was patched, or a result that says two things, is not believed."""
+    budget = config.Budget("b", Claim("1"), subject="a.py:f")
+    assert concluded(Found("refuted", 0, ""), budget).code == 1
+    assert concluded(Found("unproven", 0, ""), budget).code == 3
+    assert concluded(Found("unproven", 3, ""), replace(budget, require="not-refuted")).code == 0
+    assert concluded(Found("certified", 0, "", upper="1"), budget).code == 0
+    assert concluded(Found("certified", 0, "", upper="2"), budget).code == 2
+    assert concluded(Found("certified", 0, ""), budget).code == 2
+
+
+def test_a_result_that_a_subject_wrote_is_not_taken_for_the_worker_s(folder: Path, gate: Gate, budget: Budget) -> None:
+    forged = 'import os, sys\nfor place in [*sys.argv[1:], "result.json"]:\n    open(place, "w").write("{}")\nos._exit(0)\n'
+    (folder / "forger.py").write_text(forged, encoding="utf-8")
+    assert gate(budget("forged", subject="forger.py:f"))[0] == 2
+
+
+def test_a_ledger_about_more_clients_than_the_budget_is_not_checked(folder: Path, gate: Gate, budget: Budget) -> None:
+    with dp.open_ledger(folder / "a.ledger") as ledger, dp.live(ledger, ("1", 0), proven=True) as channel:
+        channel.release("sum", dp.seal(np.zeros(9), low=-1, high=1).sum(), dp.Laplace(2), sensitivity=2)
+    held = [gate(budget("b", ledger="a.ledger", horizon=horizon)) for horizon in (9, 3)]
+    assert [code for code, _ in held] == [0, 2]
+    told = gate(budget("b", ledger="a.ledger", neighbours="replace_one"))[1]["budgets"][0]
+    assert told["neighbours"] == "replace_one (stated, not checked)"

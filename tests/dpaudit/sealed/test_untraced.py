@@ -89,6 +89,16 @@ class Spy:
         lambda x, spy: np.apply_along_axis(spy.__radd__, 0, x),
         lambda x, spy: np.piecewise(x, [np.ones(3, bool)], [spy.__radd__]),
         lambda x, spy: np.frompyfunc(spy.__radd__, 1, 1)(x),
+        lambda x, spy: np.piecewise(x, [x > 0], [np.vectorize(spy.__radd__), 0]),
+        lambda x, spy: np.apply_along_axis(np.vectorize(spy.__radd__), 0, x),
+        lambda x, spy: np.apply_along_axis(np.frompyfunc(spy.__radd__, 1, 1), 0, x),
+        lambda x, spy: np.apply_over_axes(spy.__radd__, x, 0),
+        lambda x, spy: np.apply_along_axis(type("Kept", (list,), {"__init__": lambda self, *a: spy.__radd__(a)}), 0, x),
+        lambda x, spy: np.apply_along_axis(np.put, 0, np.zeros(3, int), [0], x),
+        lambda x, spy: np.pad(x, 1, mode=lambda *a: spy.__radd__(a)),
+        lambda x, spy: np.vectorize(spy.__radd__, signature="(n)->()")(x),
+        lambda x, spy: np.fromfunction(lambda i: spy.__radd__(np.asarray(x)), (1,)),
+        lambda x, spy: max(x, key=float),
         lambda x, spy: np.arctan2(x, spy),
         lambda x, spy: np.hypot(x, np.array([spy] * 3, dtype=object)),
     ],
@@ -98,6 +108,40 @@ def test_no_python_function_or_object_is_shown_plain_values(records: Any, show: 
     with pytest.raises(Leak):
         show(records, spy)
     assert not [value for value in spy.seen if not isinstance(value, dp.Sealed)]
+
+
+class SpyNumber(float):
+    """A number that answers for the other side of an operator."""
+
+    __array_priority__ = 1000
+    seen: list[Any] = []  # noqa: RUF012
+
+    def __radd__(self, other: Any) -> Any:
+        self.seen.append(other)
+        return 0.0
+
+    __rsub__ = __rmul__ = __rtruediv__ = __gt__ = __lt__ = __ge__ = __le__ = __radd__
+
+
+class SpyList(list):  # type: ignore[type-arg]
+    """A list that keeps what it is made of."""
+
+    made_of: list[Any] = []  # noqa: RUF012
+
+    def __init__(self, parts: Any) -> None:
+        super().__init__(parts)
+        self.made_of += list(self)
+
+
+def test_neither_numbers_nor_lists_of_a_foreign_type_are_shown_anything_but_sealed_data(records: Any) -> None:
+    spy, both = SpyNumber(0.5), SpyList([records, records])
+    np.percentile(records, spy)
+    np.gradient(records, spy)
+    np.nan_to_num(np.sort(records), nan=spy)
+    np.interp(records, [0.0, spy], [0.0, 1.0])
+    np.concatenate(both)
+    np.concatenate(both, dtype=np.float32)
+    assert all(isinstance(value, dp.Sealed) for value in [*spy.seen, *both.made_of])
 
 
 def test_arithmetic_with_a_foreign_object_shows_it_nothing(records: Any) -> None:
@@ -139,6 +183,24 @@ def test_an_operation_that_is_not_known_is_untraced_and_no_leak(records: Any, op
     assert isinstance(found, Untraced)
     assert found.where.startswith(Path(__file__).name)
     assert np.array_equal(dp.unseal(result), operate(dp.unseal(records)))
+
+
+NUMBERS: list[Act] = [
+    np.median,
+    np.std,
+    np.max,
+    lambda x: x.min(),
+    lambda x: np.quantile(x, 0.5),
+    lambda x: x[0],
+    lambda x: np.unique(x).sum(),
+]
+
+
+@pytest.mark.parametrize("operate", NUMBERS)
+def test_one_number_of_records_that_can_be_removed_is_untraced_and_no_leak(removable: Any, operate: Act) -> None:
+    result = operate(removable)
+    assert (result.shape, result.dtype) == ((), float)
+    assert isinstance(dependence(result), Untraced)
 
 
 def test_the_first_lost_operation_is_the_one_that_is_named(records: Any) -> None:
@@ -186,3 +248,32 @@ def test_errors_that_depend_on_the_data_are_leaks(records: Any, removable: Any) 
         np.take(records, (10 * records).astype(int))
     with pytest.raises(Leak, match="error"):
         np.maximum(removable, np.zeros(7))
+
+
+def test_an_error_that_depends_on_the_data_shows_nothing_of_it(records: Any) -> None:
+    """numpy says: index 437 is out of bounds."""
+    with pytest.raises(Leak) as leak:
+        np.unravel_index((1000 * records).astype(int), (3, 3))
+    assert "437" not in str(leak.value)
+    assert leak.value.__context__ is leak.value.__cause__ is None
+
+
+ERRORS: dict[str, tuple[Act, type[Exception]]] = {
+    "axis": (lambda x: np.sort(x, axis=3), np.exceptions.AxisError),
+    "axis of a sum": (lambda x: x.sum(axis=1), np.exceptions.AxisError),
+    "shapes": (lambda x: x + np.ones(7), ValueError),
+    "reshape": (lambda x: x.reshape(2, 2), ValueError),
+    "place": (lambda x: x[3], IndexError),
+    "places": (lambda x: np.take(x, [7]), IndexError),
+    "option": (lambda x: np.median(x, nothing=1), TypeError),
+    "negative whole powers": (lambda x: (x > 2).astype(int) ** -1, ValueError),
+}
+
+
+@pytest.mark.parametrize(("act", "error"), ERRORS.values(), ids=ERRORS.keys())
+def test_an_error_that_comes_whatever_the_data_is_numpys_own(records: Any, act: Act, error: type[Exception]) -> None:
+    with pytest.raises(error) as sealed:
+        act(records)
+    with pytest.raises(error) as plain:
+        act(dp.unseal(records))
+    assert str(sealed.value) == str(plain.value)

@@ -1,0 +1,127 @@
+"""What subjects return, as rows of numbers; and marks for what those do not tell: types, shapes, signs of zero, last digits."""
+
+from __future__ import annotations
+
+import math
+import zlib
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from dpaudit.claims import DpauditError
+
+ALLOWED = "numbers, texts, bytes, None, arrays of numbers or texts, and tuples or lists of these"
+EXACT = 2**53  # beyond it, not every whole number is a float
+
+
+def as_rows(returned: Any, count: int) -> np.ndarray:
+    """An array, or a tuple of arrays, with trials first: one row per trial."""
+    return np.concatenate([_numbers(array).reshape(count, -1) for array in _parts(returned, count)], axis=1)
+
+
+def row_marks(returned: Any, count: int) -> np.ndarray:
+    """A column beside those rows: a checksum of zeros' signs and last digits, 0 for most. What a whole call shares, as types
+    and shapes, says nothing about one of its trials."""
+    found = np.zeros((count, 1))
+    for place, array in enumerate(_parts(returned, count)):
+        lost = _lost(array)
+        if lost is not None:
+            flat = lost.reshape(count, -1)
+            for row in np.flatnonzero(flat.any(axis=1)):
+                found[row, 0] += zlib.crc32(flat[row].tobytes(), place + 1)
+    return found
+
+
+def _parts(returned: Any, count: int) -> list[np.ndarray]:
+    arrays = [np.asarray(part) for part in (returned if isinstance(returned, tuple) else (returned,))]
+    if any(array.ndim == 0 or len(array) != count for array in arrays):
+        raise DpauditError(f"a subject with `trials` must return arrays whose first axis is the trials ({count})")
+    return arrays
+
+
+def as_row(returned: Any) -> np.ndarray:
+    """A number, text, array, None or a tuple of them as numbers; texts by a checksum, None as NaN-free flags."""
+    parts = returned if isinstance(returned, tuple | list) else (returned,)
+    return np.concatenate([_part(part) for part in parts]) if parts else np.zeros(0)
+
+
+def _part(value: Any) -> np.ndarray:
+    if value is None:
+        return np.array([0.0, 1.0])
+    if isinstance(value, str | bytes):
+        data = value.encode(errors="surrogatepass") if isinstance(value, str) else value
+        return np.array([float(zlib.crc32(data)), 2.0])
+    if isinstance(value, tuple | list) and any(_special(part) for part in value):
+        return np.concatenate([_part(part) for part in value])
+    if isinstance(value, int):
+        return np.array([_as_float(value), 0.0])
+    if np.ndim(value) == 0 and not isinstance(value, np.ndarray):
+        return np.array([float(_numbers(np.asarray(value)).ravel()[0]), 0.0])
+    return _numbers(np.asarray(value)).ravel()
+
+
+def _special(value: Any) -> bool:
+    """Does an array of numbers not hold it?"""
+    return value is None or isinstance(value, str | bytes | tuple | list) or (isinstance(value, int) and abs(value) > EXACT)
+
+
+def _as_float(value: int) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.copysign(math.inf, value)
+
+
+def _numbers(array: np.ndarray) -> np.ndarray:
+    if array.dtype.kind in "biuf":
+        return array.astype(float)
+    if array.dtype.kind in "US":
+        return np.array([float(zlib.crc32(str(v).encode(errors="surrogatepass"))) for v in array.ravel()]).reshape(array.shape)
+    what = type(array.ravel()[0]).__name__ if array.dtype.kind == "O" and array.size else str(array.dtype)
+    raise DpauditError(f"a subject returned {what}; it may return {ALLOWED}")
+
+
+def marks(returned: Any) -> tuple[float, float]:
+    """Checksums of the types and shapes of what was returned, and of what a float of it loses; the latter 0 for most."""
+    lost: list[str] = []
+    kind = _kind(returned, lost)
+    return _checksum(kind), float(zlib.crc32(";".join(lost).encode())) if any(lost) else 0.0
+
+
+@lru_cache(1000)
+def _checksum(text: str) -> float:
+    return float(zlib.crc32(text.encode()))
+
+
+def _kind(value: Any, lost: list[str]) -> str:
+    """Its type and shape in words; to ``lost``, a text for each number that is not its float and an empty one for others."""
+    if isinstance(value, tuple | list):
+        inside = ",".join([_kind(part, lost) for part in value])
+        return f"({inside})" if isinstance(value, tuple) else f"[{inside}]"
+    if value is None or isinstance(value, str | bytes):
+        return "None" if value is None else "text" if isinstance(value, str) else "bytes"
+    if isinstance(value, float):
+        lost.append("-" if value == 0 and math.copysign(1.0, value) < 0 else "")
+        return "f"
+    if isinstance(value, int):
+        lost.append(str(value) if abs(value) > EXACT else "")
+        return "b" if isinstance(value, bool) else "i"
+    array = np.asarray(value)
+    unequal = _lost(array)
+    lost.append("" if unequal is None else str(zlib.crc32(unequal.tobytes())))
+    kind = "i" if array.dtype.kind == "u" else array.dtype.kind
+    return f"{kind}{array.shape}" if array.ndim else kind
+
+
+def _lost(array: np.ndarray) -> np.ndarray | None:
+    """Per entry: is it −0, and what are the last eleven bits of a whole number beyond 2^53? None where there is neither."""
+    if array.dtype.kind == "f":
+        zero = array == 0
+        found = (zero & np.signbit(array)).astype(np.int64) if zero.any() else None
+    elif array.dtype.kind in "iu" and array.dtype.itemsize == 8:
+        large = (array > EXACT) | (array < -EXACT) if array.dtype.kind == "i" else array > EXACT
+        found = np.where(large, array % 2048 + 1, 0).astype(np.int64) if large.any() else None
+    else:
+        return None
+    return found if found is not None and found.any() else None
