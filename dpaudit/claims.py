@@ -137,11 +137,13 @@ def positive(value: Number, name: str) -> Fraction:
     return number
 
 
-def whole(value: object, name: str, least: int = 1) -> int:
-    """A whole number of at least ``least``; accepts ints and texts such as "10000" or "1e6"."""
+def whole(value: object, name: str, least: int = 1, most: int | None = None) -> int:
+    """A whole number from ``least`` to ``most``; accepts ints and texts such as "10000" or "1e6"."""
     number = exact(value, name) if isinstance(value, str | int | float | Fraction) else None
     if number is None or number.denominator != 1 or number < least:
         raise InvalidValue(name, value, f"a whole number of at least {least}")
+    if most is not None and number > most:
+        raise InvalidValue(name, value, f"at most {most:,}")
     return int(number)
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
+import pickle
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
@@ -144,6 +146,7 @@ class Drawn:
         drawn = draw_examples(self.strategy, int(rng.integers(2**32)), 25)
         if not drawn or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in drawn):
             raise InvalidValue("neighbours", "a strategy of something else", "a strategy of pairs (data, data')")
+        _check_differ(drawn)
         return drawn
 
     def others(self, rng: np.random.Generator) -> list[Any]:
@@ -154,6 +157,16 @@ class Drawn:
 
 
 ByStrategy = Drawn | Rows | Raw  # relations that Hypothesis searches
+
+
+def content(data: Any) -> bytes:
+    """The same for equal data, as far as copies can be told to be equal; different for different data."""
+    if isinstance(data, np.ndarray) and not data.dtype.hasobject:
+        return hashlib.sha256(f"{data.dtype} {data.shape}".encode() + data.tobytes()).digest()
+    try:
+        return hashlib.sha256(pickle.dumps(data)).digest()
+    except Exception:  # what cannot be written is equal to itself alone
+        return f"{type(data)} {id(data)}".encode()
 
 
 def _bounds(low: Number, high: Number) -> tuple[float, float]:
@@ -205,6 +218,7 @@ def as_neighbours(given: Any) -> Neighbours:
         return Drawn(given)
     if isinstance(given, Iterable) and not isinstance(given, str | bytes | dict):
         listed = tuple(_pairs(given))
+        _check_differ(listed)
         if listed:
             return Listed(listed)
     raise InvalidValue(
@@ -212,6 +226,12 @@ def as_neighbours(given: Any) -> Neighbours:
         type(given).__name__,
         "dp.replace_one(…), dp.add_remove(…), pairs, or a strategy of pairs",
     )
+
+
+def _check_differ(pairs: Sequence[Pair]) -> None:
+    """Equal data sets are neighbours, but nothing can be tested on them alone."""
+    if pairs and all(first is second or content(first) == content(second) for first, second in pairs):
+        raise InvalidValue("neighbours", "pairs of equal data", "pairs of which one differs, at least")
 
 
 def _pairs(given: Iterable[Any]) -> Iterator[Pair]:

@@ -10,6 +10,7 @@ import numpy as np
 from dpaudit.traced import seal, snap
 
 Pair = tuple[np.ndarray, np.ndarray]
+MADE = 10**6  # numbers in all pairs that are made for a black box
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,17 @@ class Rows:
         crowds.append(rng.uniform(low, high, (self.n, len(low))))
         places = sorted({0, self.n - 1, self.n // 2})
         return [self._pair(crowd, place, *ends) for crowd in crowds for place in places for ends in changes]
+
+    def more_pairs(self, rng: np.random.Generator) -> list[Pair]:
+        """The one record at any two of the lower ends, the upper ends, the middle and 0, among others at one of them or at both
+        ends in turn; for black boxes."""
+        low, high = np.array(self.low), np.array(self.high)
+        rows = list(np.unique([low, (low + high) / 2, high, np.clip(0.0, low, high)], axis=0))
+        crowds = [np.tile(row, (self.n, 1)) for row in rows] + [np.where(np.arange(self.n)[:, None] % 2 == 0, low, high)]
+        changes = [(one, other) for place, one in enumerate(rows) for other in rows[:place]]
+        places = rng.permutation(self.n)
+        made = [(crowd, change) for change in changes for crowd in crowds][: max(MADE // crowds[0].size, 1)]
+        return [self._pair(crowd, int(places[k % self.n]), *change) for k, (crowd, change) in enumerate(made)]
 
     def _pair(self, crowd: np.ndarray, place: int, one: np.ndarray, other: np.ndarray) -> Pair:
         first, second = crowd.copy(), crowd.copy()

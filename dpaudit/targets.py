@@ -6,7 +6,8 @@ import importlib
 import importlib.util
 import inspect
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
@@ -103,46 +104,90 @@ def _subjects(module: ModuleType) -> dict[str, Subject]:
 
 
 def code_of(subject: Subject) -> Path | None:
-    """The package of an algorithm, or the file of one that stands alone: what its digest is taken of."""
-    package = sys.modules.get(str(getattr(subject.function, "__module__", "")).partition(".")[0])
-    if package is not None and hasattr(package, "__path__"):
-        return Path(package.__path__[0])
+    """What its digest is taken of: the package that its file is part of (folders with ``__init__.py``), else the file.
+
+    It does not depend on how the file was loaded: ``pkg/mod.py:name`` and ``from pkg.mod import name`` are the same code.
+    """
     try:
         file = Path(inspect.getfile(inspect.unwrap(subject.function)))
     except TypeError:  # an object that is called: its class says where it is from
-        file = Path(inspect.getfile(type(subject.function)))
-    return file if file.is_file() else None
+        try:
+            file = Path(inspect.getfile(type(subject.function)))
+        except TypeError:
+            return None
+    if not file.is_file():
+        return None
+    return _package(file.resolve()) or file
+
+
+def _package(file: Path) -> Path | None:
+    """The outermost of the folders with ``__init__.py`` that a file lies in; None where its own folder has none."""
+    found = None
+    for folder in file.parents:
+        if not (folder / "__init__.py").is_file():
+            break
+        found = folder
+    return found
 
 
 def _load_file(target: str, path: Path) -> ModuleType:
+    """A file of a package under its dotted name, so that relative imports work; any other one under a name of its own."""
     if not path.is_file():
         raise TargetError(target, "no such file")
-    name = f"dpaudit_target_{path.stem}"
-    spec = importlib.util.spec_from_file_location(name, path)
+    file = path.resolve()
+    package = _package(file)
+    root = Path.cwd().resolve() if package is None else package.parent
+    with _importing(target, "loaded", root, file.parent):
+        dotted = _dotted(file, root)
+        return _execute(target, file) if dotted is None else importlib.import_module(dotted)
+
+
+def _dotted(file: Path, root: Path) -> str | None:
+    """The name under which an import finds this very file from ``root``, if it lies in a folder of it."""
+    parts = file.relative_to(root).with_suffix("").parts if file.is_relative_to(root) else ()
+    if len(parts) < 2 or not all(part.isidentifier() for part in parts):
+        return None
+    names = parts[:-1] if parts[-1] == "__init__" else parts
+    try:
+        spec = importlib.util.find_spec(".".join(names))
+    except (ModuleNotFoundError, AttributeError, ValueError):  # its first folder is hidden by another module of that name
+        return None
+    found = None if spec is None or spec.origin is None else Path(spec.origin).resolve()
+    return ".".join(names) if found == file else None
+
+
+def _execute(target: str, file: Path) -> ModuleType:
+    name = f"dpaudit_target_{file.stem}"
+    spec = importlib.util.spec_from_file_location(name, file)
     if spec is None or spec.loader is None:
         raise TargetError(target, "not a Python file")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
-    folder = str(path.parent.resolve())
-    sys.path.append(folder)  # its own imports; last, so that it hides nothing
+    spec.loader.exec_module(module)
+    return module
+
+
+@contextmanager
+def _importing(target: str, done: str, *folders: Path) -> Iterator[None]:
+    """Imports find these folders: last, so that they hide nothing, and only for now. What goes wrong is a TargetError."""
+    added = [str(folder) for folder in folders]
+    sys.path += added
+    importlib.invalidate_caches()
     try:
-        spec.loader.exec_module(module)
+        yield
     except DpauditError:
         raise
     except (Exception, SystemExit) as error:
-        raise TargetError(target, f"cannot be loaded: {type(error).__name__}: {error}") from error
+        raise TargetError(target, f"cannot be {done}: {type(error).__name__}: {error}") from error
     finally:
-        sys.path.remove(folder)
-    return module
+        for folder in added:
+            if folder in sys.path:  # the last one: an earlier one is not ours
+                del sys.path[len(sys.path) - 1 - sys.path[::-1].index(folder)]
 
 
 def _load_module(target: str, name: str) -> ModuleType:
     if ":" not in target:
         known = ", ".join(registered()) or "none"
         raise TargetError(target, f"no such target; give file.py[:name], module:name or an algorithm ({known})")
-    try:
+    with _importing(target, "imported", Path.cwd()):
         return importlib.import_module(name)
-    except DpauditError:
-        raise
-    except (Exception, SystemExit) as error:
-        raise TargetError(target, f"cannot be imported: {type(error).__name__}: {error}") from error

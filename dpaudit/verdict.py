@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import math
 import secrets
 import time
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 from dpaudit.accountants.proof import Proof, prove
 from dpaudit.auditors.attack import REFUTE, Attack, attack
+from dpaudit.auditors.described import beating
 from dpaudit.auditors.engine import Engine
 from dpaudit.auditors.loss_runs import drawn_losses
+from dpaudit.auditors.play import MOST_SAMPLES
 from dpaudit.auditors.recheck import recheck
 from dpaudit.auditors.replayed import Observed
 from dpaudit.auditors.scheduler import connected
@@ -78,7 +82,7 @@ def audit(
         raise InvalidValue("confidence", confidence, "between 0 and 1")
     if not 0 < error <= REFUTE:
         raise InvalidValue("error", error, "above 0 and at most 10^-6")
-    runs = whole(samples, "samples", 100) if samples is not None else (100_000 if subject.vectorised else 10_000)
+    runs = whole(samples, "samples", 100, MOST_SAMPLES) if samples is not None else (100_000 if subject.vectorised else 10_000)
     seed = secrets.randbits(31) if seed is None else whole(seed, "seed", 0)
     engine = Engine(None if workers is None else whole(workers, "workers"), tell=progress)
     if witness is not None:
@@ -129,11 +133,11 @@ def decide(subject: Subject, claim: Claim, proof: Proof, found: Attack, seed: in
             findings.append(
                 Finding(
                     "DPA004",
-                    f"the lower bound {found.lower.epsilon:.6g} beats the claim {claim}",
+                    f"the lower bound {beating(_shown(found), claim.epsilon)}beats the claim {claim}",
                     subject.name,
                 )
             )
-        outcome, reason = Outcome.REFUTED, found.reason
+        outcome, reason = Outcome.REFUTED, found.reason + ("" if found.exact is None else _by_rounding(found.exact, claim))
     elif found.interrupted:
         outcome, reason = Outcome.UNPROVEN, found.reason
     else:
@@ -232,12 +236,22 @@ def _missing(claim: Claim, upper: Upper | None, findings: list[Finding], subject
 
 
 def _above(claim: Claim, upper: Upper) -> str:
-    excess = float(upper.epsilon / claim.epsilon) if claim.epsilon else 0.0
     kind = "proven upper bound" if upper.sensitivity == "proven" else "upper bound"
-    text = f"the {kind} {float(upper.epsilon):.9g} is above the claim"
-    if 1 < excess < 1.001:
-        text += f"; values are rounded to the grid 2^-20, which adds this much: a scale {excess:.7g} times as large would do"
-    return text
+    return f"the {kind} {float(upper.epsilon):.9g} is above the claim" + _by_rounding(upper.epsilon, claim)
+
+
+def _by_rounding(epsilon: Fraction, claim: Claim) -> str:
+    """What to do about so small an excess."""
+    excess = float(epsilon / claim.epsilon) if claim.epsilon else 0.0
+    if not 1 < excess < 1.001:
+        return ""
+    enough = math.ceil(excess * 10**7) / 10**7
+    return f"; values are rounded to the grid 2^-20, which adds this much: a scale {enough:.8g} times as large would do"
+
+
+def _shown(found: Attack) -> Fraction:
+    """The figure that a refutation rests on."""
+    return found.exact if found.exact is not None else Fraction(max(found.lower.epsilon, found.level))
 
 
 def assert_private(subject: Subject, *, require: str = "certified", **as_audit: Any) -> Verdict:

@@ -2,8 +2,8 @@
 
 Where few single-number releases decide an entry of what is played, the outputs that lead to one value of it often form a box.
 Inside the box the queries are fixed, so its probability is a product of exact interval probabilities. That it is a box is
-tested: by runs with chosen outputs, at its edges and with wild numbers inside, outside and in all later releases, and by its
-frequency in drawn runs.
+tested, not proven: by runs with chosen outputs, at its edges and with wild numbers inside, outside and in all later releases,
+and by drawn runs, which bound how probable the outputs are where it is none. What is shown allows for those.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from dpaudit.auditors.box_draws import ERROR, few_or_many, is_the_box, slack
 from dpaudit.auditors.boxes import Box, bases, known, points_inside, points_outside, rough_boxes, sharpened
 from dpaudit.auditors.chosen_runs import FAR, Chooser, Runs
 from dpaudit.auditors.described import describe
@@ -25,33 +26,43 @@ from dpaudit.subject import Subject
 
 CLOSELY = 8  # boxes that are looked at closely
 PLACES = 3  # decimals to which coarse boxes are compared
-SIGMAS = 7.0  # how far off the event's frequency in drawn runs may be
 
 Two = tuple[Chooser, Chooser]
 Bounds = tuple[Fraction, Fraction]
+Reading = tuple[bool, float, float]  # may it refute; about which ε; with which probability
 
 
 def action_event(subject: Subject, pairs: Sequence[tuple[Any, Any]], claim: Claim, seed: int) -> tuple[int, Witness] | None:
     """The best event found, or its complement, with the place of its pair; None where none is exact."""
     rough = [(reading, place, box) for place, pair in enumerate(pairs) for reading, box in _grown(subject, pair, claim, seed)]
     best: tuple[int, Witness] | None = None
-    for (epsilon, _), place, box in sorted(rough, key=lambda one: one[0], reverse=True)[:CLOSELY]:
-        if best is not None and round(float(best[1].epsilon), PLACES) >= epsilon:
+    ordered = sorted(rough, key=lambda one: one[0], reverse=True)
+    telling = [one for one in ordered if one[0][0]]
+    for (_, epsilon, _), place, box in (telling or ordered)[:CLOSELY]:
+        if best is not None and not telling:
+            break
+        if best is not None and _worth(best[1], claim)[0] and round(float(best[1].epsilon), PLACES) >= epsilon:
             break
         found = box_witness(_choosers(subject, pairs[place], seed), box, claim)
-        if found is not None and (best is None or found.epsilon > best[1].epsilon):
+        if found is not None and (best is None or _worth(found, claim) > _worth(best[1], claim)):
             best = place, found
     return best
+
+
+def _worth(witness: Witness, claim: Claim) -> tuple[bool, Fraction, Fraction]:
+    """What refutes is worth more than what does not."""
+    return witness.shown > claim.epsilon, witness.epsilon, witness.shown
 
 
 def _choosers(subject: Subject, pair: tuple[Any, Any], seed: int) -> Two:
     return Chooser(subject, pair[0], seed), Chooser(subject, pair[1], seed)
 
 
-def _grown(subject: Subject, pair: tuple[Any, Any], claim: Claim, seed: int) -> list[tuple[tuple[float, float], Box]]:
+def _grown(subject: Subject, pair: tuple[Any, Any], claim: Claim, seed: int) -> list[tuple[Reading, Box]]:
     """Boxes with coarse edges, one of those with the same sides (several entries may tell the same), and what each shows."""
     two = _choosers(subject, pair, seed)
-    grown: dict[Any, tuple[tuple[float, float], Box]] = {}
+    grown: dict[Any, tuple[Reading, Box]] = {}
+    most = few_or_many(two[0])[1]
     try:
         for base in bases(*two):
             mine, theirs = two[0](base[None, :]), two[1](base[None, :])
@@ -59,7 +70,7 @@ def _grown(subject: Subject, pair: tuple[Any, Any], claim: Claim, seed: int) -> 
                 for box in rough_boxes(two[0], base):
                     key = tuple(box.low), tuple(box.high)
                     if key not in grown:
-                        grown[key] = _rough_reading(box, mine, theirs, claim), box
+                        grown[key] = _rough_reading(box, mine, theirs, claim, most), box
     except Exception:  # the subject's own, on outputs that it may never have seen
         return []
     return list(grown.values())
@@ -73,11 +84,13 @@ def box_witness(two: Two, box: Box, claim: Claim) -> Witness | None:
         if centres is None or not _is_a_box(two, box, centres):
             return None
         here, there = (_probability(box, runs) for runs in centres)
-        if not _frequent(two, box, (here, there)):
+        runs = _enough(here, there, few_or_many(two[0]), claim)
+        if not all(is_the_box(side, box, centre, runs) for side, centre in zip(two, centres, strict=True)):
             return None
     except Exception:  # the subject's own, on outputs that it may never have seen
         return None
-    found = max(_readings(here, there, claim), key=lambda one: one[0], default=None)
+    shown = _shown(here, there, runs, claim)
+    found = max(_readings(here, there, claim), key=lambda one: (shown.get(one[3:], 0) > claim.epsilon, one[0]), default=None)
     if found is None:
         return None
     epsilon, p, p_other, complement, favours = found
@@ -86,9 +99,9 @@ def box_witness(two: Two, box: Box, claim: Claim) -> Witness | None:
         "kind": "event", "observer": claim.observer, "data": describe(two[0].data), "neighbour": describe(two[1].data),
         "event": what, "favours": favours, "probability": decimal(p), "other_probability": decimal(p_other),
         "delta": show(claim.delta), "entry": box.entry, "value": repr(box.value), "centre": box.centre.tolist(),
-        "low": box.low.tolist(), "high": box.high.tolist(),
+        "low": box.low.tolist(), "high": box.high.tolist(), "draws": runs, "confidence": 1 - 2 * ERROR,
     }  # fmt: skip
-    return Witness(epsilon, "exact event", facts)
+    return Witness(epsilon, "event with computed probabilities, tested by draws", facts, tested=shown.get(found[3:], Fraction(0)))
 
 
 def _at_centre(two: Two, box: Box) -> tuple[Runs, Runs] | None:
@@ -130,10 +143,24 @@ def _readings(here: Bounds, there: Bounds, claim: Claim) -> Iterator[tuple[Fract
                 yield epsilon, p, p_other, complement, favours
 
 
-def _rough_reading(box: Box, mine: Runs, theirs: Runs, claim: Claim) -> tuple[float, float]:
+def _shown(here: Bounds, there: Bounds, runs: int, claim: Claim) -> dict[tuple[bool, str], Fraction]:
+    """ε of each reading, when as much as ``runs`` draws may miss counts against it."""
+    wide = [(max(Fraction(0), low - slack(runs)), min(Fraction(1), high + slack(runs))) for low, high in (here, there)]
+    return {one[3:]: one[0] for one in _readings(wide[0], wide[1], claim)}
+
+
+def _enough(here: Bounds, there: Bounds, sizes: tuple[int, int], claim: Claim) -> int:
+    """Many draws where they can refute and few cannot."""
+    few, many = (max(_shown(here, there, runs, claim).values(), default=Fraction(0)) for runs in sizes)
+    return sizes[1] if few <= claim.epsilon < many else sizes[0]
+
+
+def _rough_reading(box: Box, mine: Runs, theirs: Runs, claim: Claim, draws: int) -> Reading:
     """About which ε the box shows, and with which probability; of equals, the likelier is the better one."""
     here, there = (_probability(box, runs) for runs in (mine, theirs))
-    return max(((round(float(one[0]), PLACES), float(one[1])) for one in _readings(here, there, claim)), default=(0.0, 0.0))
+    refutes = max(_shown(here, there, draws, claim).values(), default=Fraction(0)) > claim.epsilon
+    figures = ((round(float(one[0]), PLACES), float(one[1])) for one in _readings(here, there, claim))
+    return refutes, *max(figures, default=(0.0, 0.0))
 
 
 def _is_a_box(two: Two, box: Box, centres: tuple[Runs, Runs]) -> bool:
@@ -147,15 +174,5 @@ def _is_a_box(two: Two, box: Box, centres: tuple[Runs, Runs]) -> bool:
         if not fixed or not box.holds(inside.played).all() or box.holds(outside.played).any():
             return False
         if inside.public or outside.public:
-            return False
-    return True
-
-
-def _frequent(two: Two, box: Box, probabilities: tuple[Bounds, Bounds]) -> bool:
-    """Is the event as frequent in drawn runs as it should be? Seven standard deviations are never seen by chance."""
-    for chooser, (p, _) in zip(two, probabilities, strict=True):
-        runs = chooser(np.zeros((chooser.draws, 0), np.int64), "drawn", seed=3)
-        count, likely, n = int(box.holds(runs.played).sum()), min(float(p), 1.0), chooser.draws
-        if abs(count - n * likely) > SIGMAS * np.sqrt(n * likely * (1 - likely)) + SIGMAS:
             return False
     return True

@@ -13,15 +13,18 @@ import numpy as np
 
 from dpaudit.auditors.betting import PILOT, bet_until
 from dpaudit.auditors.betting import detectable as detectable_bets
-from dpaudit.auditors.described import describe
+from dpaudit.auditors.described import beating, describe
 from dpaudit.auditors.engine import HERE, Engine
-from dpaudit.auditors.evidence import SMALL, find_evidence
+from dpaudit.auditors.evidence import SMALL, find_evidence, sees_all, veiled
 from dpaudit.auditors.float_runs import most_central
 from dpaudit.auditors.game import Outcome, detectable
-from dpaudit.auditors.pair_names import pair_generator, pair_name
+from dpaudit.auditors.pair_names import named_pair, pair_generator, pair_name
+from dpaudit.auditors.pair_search import for_black_boxes
 from dpaudit.auditors.play import best_pair, play_game
 from dpaudit.auditors.porosity import audit_porosity
-from dpaudit.auditors.replayed import Observed, Replayed, check_repeatable, far_replay, play
+from dpaudit.auditors.recomputed import computed_again
+from dpaudit.auditors.replay_checks import check_by_replay, path_finding
+from dpaudit.auditors.replayed import Observed, Replayed
 from dpaudit.auditors.runs import Trials, child
 from dpaudit.auditors.witness import Witness
 from dpaudit.channel import PathChanged
@@ -30,7 +33,6 @@ from dpaudit.subject import Subject
 
 REFUTE = 1e-6  # a statistical refutation holds at confidence 1 − 10^-6
 STAGES = 3  # sample sizes grow fourfold; the error is split over the stages
-WITNESS_TRIALS = 64
 
 
 @dataclass
@@ -65,77 +67,77 @@ def attack(
     rng = pair_generator(seed)
     pairs = list(subject.neighbours.pairs(rng))
     if not subject.grey:
-        game = by_statistics(subject, claim, pairs, confidence, samples, seed, engine, by_likelihood=False)
+        more = for_black_boxes(subject.neighbours, pair_generator(seed))
+        game = by_statistics(subject, claim, more, confidence, samples, seed, engine, by_likelihood=False)
         if game.interrupted:
             return game
         porous = audit_porosity(subject, most_central(subject, pairs, seed), seed=seed, claim=claim)
         game.findings += [porous] if porous is not None else []
         return game
+    checked = check_by_replay(subject, pairs, seed, rng)
     result = Attack(Lower(0.0, 1.0, "exact replay", 0), detectable=float(claim.epsilon))
-    own = check_repeatable(subject, pairs[0][0], seed)
-    if own is not None:
-        result.findings.append(own)
-    played = [] if own is not None else _replay_pairs(subject, pairs, seed, result)
-    far = far_replay(subject, seed, rng) if own is None else None
-    if far is not None and not any(f.rule == "DPA002" for f in result.findings):
-        result.findings.append(far)
-    if any(f.rule == "DPA002" for f in result.findings):
+    result.findings, result.observed = checked.findings, checked.observed
+
+    def without_replay(*found: Finding) -> Attack:
+        """What replay says is void: the game on what is returned decides."""
         game = by_statistics(subject, claim, pairs, confidence, samples, seed, engine, by_likelihood=False)
-        game.findings, game.observed = result.findings, result.observed
+        game.findings, game.observed = [*result.findings, *found], result.observed
         return game
-    if sequential:
-        exact = _sees_likelihood(subject, claim, played)
-        enough = samples if search else max(100, samples // 10)  # a claim that is proven is bet against to check the proof
-        bets = bet(subject, claim, pairs, confidence, enough, seed, engine, by_likelihood=exact)
-        bets.findings, bets.observed = result.findings, result.observed
-        if bets.refuted or bets.interrupted:
-            return bets
-    evidence = find_evidence(subject, claim, pairs, played, seed, search=search)
-    if evidence.witness is not None:
-        _take(result, evidence.witness, claim, played)
-    if not evidence.strongest:  # what these events did not find, others might
-        result.detectable = None
-    if sequential:
-        result.losses = bets.losses
-        return result if result.lower.epsilon >= bets.lower.epsilon else bets
-    if evidence.needs_game and not result.refuted:
-        chosen, exact = evidence.pairs, evidence.by_likelihood
-        game = game_of(subject, claim, chosen, confidence, samples, seed, engine, by_likelihood=exact)
-        if game.refuted or game.lower.epsilon > result.lower.epsilon:
-            game.findings, game.observed = result.findings, result.observed
-            return game
-        result.detectable, result.losses = game.detectable, game.losses
+
+    if any(f.rule == "DPA002" for f in result.findings):
+        return without_replay()
+    try:
+        if sequential:
+            exact = _sees_likelihood(subject, claim, checked.played)
+            enough = samples if search else max(100, samples // 10)  # a claim that is proven is bet against to check the proof
+            bets = bet(subject, claim, pairs, confidence, enough, seed, engine, by_likelihood=exact)
+            bets.findings, bets.observed = result.findings, result.observed
+            if bets.refuted or bets.interrupted:
+                return bets
+        evidence = find_evidence(subject, claim, pairs, checked.played, seed, search=search)
+        if evidence.witness is not None:
+            again = _again(subject, claim, evidence.witness, seed)
+            if isinstance(again, Finding):
+                return without_replay(again)
+            _take(result, again, claim, checked.played)
+        if not evidence.strongest:  # what these events did not find, others might
+            result.detectable = None
+        if sequential:
+            result.losses = bets.losses
+            return result if result.lower.epsilon >= bets.lower.epsilon else bets
+        if evidence.needs_game and not result.refuted:
+            chosen, exact = evidence.pairs, evidence.by_likelihood
+            game = game_of(subject, claim, chosen, confidence, samples, seed, engine, by_likelihood=exact)
+            if game.refuted or game.lower.epsilon > result.lower.epsilon:
+                game.findings, game.observed = result.findings, result.observed
+                return game
+            result.detectable, result.losses = game.detectable, game.losses
+    except PathChanged as changed:  # on a path so rare that only these many runs met it
+        return without_replay(path_finding(changed))
     return result
 
 
-def _replay_pairs(subject: Subject, pairs: Sequence[tuple[Any, Any]], seed: int, result: Attack) -> list[tuple[int, Replayed]]:
-    played: list[tuple[int, Replayed]] = []
-    trials = WITNESS_TRIALS if subject.vectorised else None
-    for place, (data, other) in enumerate(pairs):
-        for repeat in range(1 if trials else 8):
-            try:
-                one = play(subject, data, other, seed + 1000 * place + repeat, _fewer(subject, trials))
-            except PathChanged as changed:
-                result.findings.append(
-                    Finding("DPA002", str(changed)[8:] + " on neighbouring data", f"release {changed.release + 1}")
-                )
-                return played
-            played.append((place, one))
-            result.observed.look(one, data, other)
-    return played
-
-
-def _fewer(subject: Subject, trials: int | None) -> int | None:
-    limit = subject.notes.get("witness trials")
-    return trials if trials is None or limit is None else min(trials, int(limit))
+def _again(subject: Subject, claim: Claim, witness: Witness, seed: int) -> Witness | Finding:
+    """The same witness, if it stands when it is computed again; else why all that replay says is void."""
+    if witness.epsilon <= claim.epsilon and "batch" in witness.facts:
+        return witness
+    if "entry" in witness.facts:  # draws have tested it, and randomness of its own would have shown in them
+        return witness
+    found = computed_again(subject, claim, named_pair(subject.neighbours, witness.facts["pair"]), witness.facts, seed)
+    if isinstance(found, Finding):
+        return found
+    if found is None or found.epsilon != witness.epsilon:
+        return Finding("DPA002", "what a transcript shows is not seen again when it is repeated", subject.name)
+    return witness
 
 
 def _take(result: Attack, witness: Witness, claim: Claim, played: Sequence[tuple[int, Replayed]]) -> None:
     runs = sum(one.trials or 1 for _, one in played)
     confidence = float(witness.facts.get("confidence", 1.0))
-    result.lower = Lower(float_down(witness.epsilon), confidence, witness.method, runs)
-    result.exact = witness.epsilon
-    result.refuted = witness.epsilon > claim.epsilon
+    result.lower = Lower(float_down(witness.shown), confidence, witness.method, runs)
+    result.exact = witness.epsilon if witness.tested is None else None
+    result.refuted = witness.shown > claim.epsilon
+    result.level = result.lower.epsilon if result.refuted else 0.0
     result.witness = witness.facts if result.refuted else None
     if result.refuted:
         result.reason = why(witness, claim)
@@ -146,6 +148,13 @@ def why(witness: Witness, claim: Claim) -> str:
     figure, allowed = f"{float(witness.epsilon):.9g}", f"{float(claim.epsilon):.9g}"
     if witness.facts["kind"] == "transcript":
         return f"one record changed: a transcript of positive probability has loss {figure}, exactly; the claim allows {allowed}"
+    if witness.tested is not None:
+        return (
+            f"the event “{witness.facts['event']}” has probabilities {float(witness.facts['probability']):.4g} and "
+            f"{float(witness.facts['other_probability']):.4g}, so ε is about {figure}, and at least "
+            f"{float_down(witness.shown):.6g} for all that {witness.facts['draws']:,} runs on each side show; "
+            f"the claim allows {allowed}"
+        )
     where = f" in {witness.facts['batch']} of {witness.facts['n']} reports" if "batch" in witness.facts else ""
     return (
         f"the event “{witness.facts['event']}”{where} has exact probabilities that need ε ≥ {figure}; the claim allows {allowed}"
@@ -165,11 +174,12 @@ def _game_attack(
     error: float,
 ) -> Attack:
     """The game on the most promising pair, chosen on runs of its own; stages escalate while a refutation is in reach."""
-    pair = best_pair(subject, claim, pairs, samples, seed, by_likelihood, engine)
+    screened = best_pair(subject, claim, pairs, samples, seed, by_likelihood, engine)
+    pair = screened.pair
     epsilon, delta = float(claim.epsilon), float(claim.delta)
 
     def game(stage: int) -> Outcome:
-        trials = Trials(subject, pair, child(seed, 1, stage), by_likelihood)
+        trials = Trials(subject, pair, child(seed, 1, stage), by_likelihood, claim.observer)
         return play_game(trials, samples * 4**stage, delta, 1 - confidence, engine)
 
     stage, first = 0, game(0)
@@ -181,9 +191,9 @@ def _game_attack(
     size = samples * 4**stage
     refuted = level > epsilon
     kind = "likelihood ratio" if by_likelihood else "learned score"
-    lower = Lower(_down(first.epsilon), confidence, f"guessing game, {kind}, {first.rule.form}", samples)
-    least = _down(detectable(first.guesses, epsilon, delta, error / STAGES), 4)
-    result = Attack(lower, refuted, detectable=least, losses=outcome.losses)
+    lower = Lower(_down(first.epsilon), confidence, f"guessing game, {kind}, {first.rule.form}{screened.told()}", samples)
+    least = detectable(first.guesses, epsilon, delta, error / STAGES) if screened.all else None
+    result = Attack(lower, refuted, detectable=None if least is None else _down(least, 4), losses=outcome.losses)
     if refuted:
         lower_level = Lower(_down(level), 1 - error, lower.method, size)
         result.level = lower_level.epsilon
@@ -194,7 +204,9 @@ def _game_attack(
             "score": "likelihood ratio" if by_likelihood else "learned", "seed": child(seed, 1, stage),
             "pair": pair_name(subject.neighbours, pair, _place(pairs, pair), seed, swapped=False),
         }  # fmt: skip
-        result.reason = f"the lower bound {lower_level.epsilon:.4g} at confidence 1−{_power(error)} exceeds {epsilon:.6g}"
+        result.reason = (
+            f"the lower bound {beating(Fraction(level), claim.epsilon)}at confidence 1−{_power(error)} exceeds {epsilon:.6g}"
+        )
     return result
 
 
@@ -211,13 +223,15 @@ def _bet_attack(
     error: float,
 ) -> Attack:
     """The e-process on the most promising pair, chosen on runs of its own. It may be looked at after every run, at no cost."""
-    pair = best_pair(subject, claim, pairs, min(samples, PILOT), seed, by_likelihood, engine)
-    trials, runs = Trials(subject, pair, child(seed, 3), by_likelihood), 2 * samples
+    screened = best_pair(subject, claim, pairs, min(samples, PILOT), seed, by_likelihood, engine)
+    pair = screened.pair
+    trials, runs = Trials(subject, pair, child(seed, 3), by_likelihood, claim.observer), 2 * samples
     found = bet_until(trials, claim, runs, alpha=error, confidence=confidence, engine=engine)
     kind = "likelihood ratio" if by_likelihood else "learned score"
-    lower = Lower(_down(found.lower), confidence, f"e-process, {kind}, valid at any time", -(-found.runs // 2))
-    least = detectable_bets(found, float(claim.epsilon), float(claim.delta), runs, error)
-    result = Attack(lower, found.flagged, detectable=_down(least, 4), interrupted=found.interrupted, losses=found.losses)
+    lower = Lower(_down(found.lower), confidence, f"e-process, {kind}, valid at any time{screened.told()}", -(-found.runs // 2))
+    least = detectable_bets(found, float(claim.epsilon), float(claim.delta), runs, error) if screened.all else None
+    result = Attack(lower, found.flagged, interrupted=found.interrupted, losses=found.losses)
+    result.detectable = None if least is None or found.interrupted else _down(least, 4)
     figure = found.log_evidence / np.log(10)
     if found.flagged:
         result.level = float(np.nextafter(float_up(claim.epsilon), np.inf))  # more than the claim, at least
@@ -235,10 +249,10 @@ def _bet_attack(
 
 def _sees_likelihood(subject: Subject, claim: Claim, played: Sequence[tuple[int, Replayed]]) -> bool:
     """Is the exact likelihood ratio of all releases this observer's to compute, and can every report be drawn for it?"""
-    events = [event for _, one in played for event in one.events]
-    mixed = [event for event in events if event.to == "shuffled"]
+    mixed = [event for _, one in played for event in one.events if event.to == "shuffled"]
     small = subject.vectorised and all(event.query.shape[-1] <= SMALL for event in mixed)
-    return (claim.observer == "server" or len(mixed) == len(events)) and (not mixed or small) if events else False
+    some = any(one.events for _, one in played)
+    return some and sees_all(claim, played) and not veiled(played) and (not mixed or small)
 
 
 def _place(pairs: Sequence[tuple[Any, Any]], pair: tuple[Any, Any]) -> int:

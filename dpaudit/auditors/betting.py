@@ -18,6 +18,7 @@ from dpaudit.auditors.sequential import bets, lower_bound
 from dpaudit.claims import Claim, Losses, float_up
 
 FIRST, GROWTH = 8, 8  # runs in the first chunk; later ones hold an eighth of what came before
+PICTURED = 10**6  # draws whose losses are kept for a picture
 PILOT = 2000  # runs per side of the small games that choose among several pairs
 
 
@@ -47,7 +48,8 @@ def bet_until(trials: Trials, claim: Claim, runs: int, *, alpha: float, confiden
                 odds = rounded(values if online is None else online.odds(values))
                 stop = process.bet(odds, coins, -math.log(alpha))
                 done, flagged = done + (stop or len(coins)), stop is not None
-                seen.append((odds[:stop], coins[:stop]))
+                if done <= PICTURED:
+                    seen.append((odds[:stop], coins[:stop]))
                 if flagged:
                     break
                 if online is not None:
@@ -63,7 +65,7 @@ def bet_until(trials: Trials, claim: Claim, runs: int, *, alpha: float, confiden
 
 
 def _losses(seen: list[tuple[np.ndarray, np.ndarray]], score: str) -> Losses | None:
-    """Of all draws that were bet on, each by the score of its time."""
+    """Of the first draws that were bet on, each by the score of its time."""
     if not seen:
         return None
     odds, coins = (np.concatenate(side) for side in zip(*seen, strict=True))
@@ -80,8 +82,9 @@ def growing(runs: int, largest: int) -> Iterator[int]:
         done += size
 
 
-def detectable(found: Betting, claim: float, delta: float, runs: int, alpha: float) -> float:
-    """About the least true ε that would have been flagged within ``runs`` with 80 % power, had it been as easy to see."""
+def detectable(found: Betting, claim: float, delta: float, runs: int, alpha: float) -> float | None:
+    """About the least true ε that would have been flagged within ``runs`` with 80 % power, had it been as easy to see; None
+    where that is out of reach."""
     answered = max(found.answered, 1e-3) * runs
     hurdle = -math.log(alpha) + (math.log(54) if delta else 0.0)  # the mixture's price
 
@@ -97,7 +100,7 @@ def detectable(found: Betting, claim: float, delta: float, runs: int, alpha: flo
     while not flags(high):
         high += 1.0
         if high > claim + 60 or high == high + 1.0:
-            return high
+            return None
     for _ in range(40):
         middle = (low + high) / 2
         low, high = (low, middle) if flags(middle) else (middle, high)

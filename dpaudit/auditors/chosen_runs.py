@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.auditors.returned import as_row, as_rows
-from dpaudit.channel import Event, simulate
+from dpaudit.channel import Channel, Event, simulate
 from dpaudit.doors import Rest
 from dpaudit.noise import Noise
 from dpaudit.subject import Subject, fresh
@@ -31,14 +31,15 @@ def quietly() -> Iterator[None]:
 class Runs:
     """(runs, …): what the observer `actions` sees as numbers, the queries of the chosen releases, and their noise.
 
-    ``width`` is the noise's scale, σ or ε; it and ``asked`` are NaN and 0 where a run had no such release.
+    ``width`` is the noise's scale, σ or ε; it is NaN, ``asked`` and ``outputs`` 0, where a run had no such release.
     """
 
     played: np.ndarray
     asked: np.ndarray
+    outputs: np.ndarray
     width: np.ndarray
     noises: tuple[Noise, ...]  # of the first run
-    public: bool  # did public randomness take part?
+    public: bool  # did randomness besides the releases' noise take part?
 
 
 @dataclass(frozen=True)
@@ -53,10 +54,6 @@ class Chooser:
     @property
     def tests(self) -> int:
         return 100 if self.subject.vectorised else 40
-
-    @property
-    def draws(self) -> int:
-        return 1000 if self.subject.vectorised else 200
 
     @property
     def step(self) -> int:
@@ -82,6 +79,7 @@ class Chooser:
         with simulate(seed, trials=len(padded), pinned=list(padded.T), rest=rest) as channel, quietly():
             returned = self.subject.public(self.subject.run(fresh(self.data), channel))
         asked, width = np.zeros((len(padded), releases), np.int64), np.full((len(padded), releases), np.nan)
+        came_out = asked.copy()
         passed = np.zeros(len(padded), np.int64)
         noises: dict[int, Noise] = {}
         for event in channel.events:
@@ -94,24 +92,31 @@ class Chooser:
                 here = np.flatnonzero(places == place)
                 if len(here) and event.query[:1].size == 1 and event.kind == "release":
                     asked[rows[here], place] = event.query[here].ravel()
+                    came_out[rows[here], place] = event.output[here].ravel()
                     width[rows[here], place] = np.broadcast_to(_width(event.noise), len(rows))[here]
                     if rows[here[0]] == 0:
                         noises[place] = event.noise.at(int(here[0]))
         table = as_rows(returned, len(padded))
         known = tuple(noises[place] for place in sorted(noises))
-        return Runs(table[:count], asked[:count], width[:count], known, channel.used_rng)
+        return Runs(table[:count], asked[:count], came_out[:count], width[:count], known, channel.used_rng or _veiled(channel))
 
     def _alone(self, outputs: np.ndarray, rest: Rest, releases: int, seed: int) -> Runs:
         with simulate(seed, pinned=[np.asarray(output) for output in outputs], rest=rest) as channel, quietly():
             returned = self.subject.public(self.subject.run(fresh(self.data), channel))
         asked, width = np.zeros((1, releases), np.int64), np.full((1, releases), np.nan)
+        came_out = asked.copy()
         noises = []
         for place, event in enumerate(channel.events[:releases]):
             if not _single(event):
                 break
             asked[0, place], width[0, place] = event.query.ravel()[0], _width(event.noise)
+            came_out[0, place] = event.output.ravel()[0]
             noises.append(event.noise)
-        return Runs(as_row(returned)[None, :], asked, width, tuple(noises), channel.used_rng)
+        return Runs(as_row(returned)[None, :], asked, came_out, width, tuple(noises), channel.used_rng or _veiled(channel))
+
+
+def _veiled(channel: Channel) -> bool:
+    return any(event.veiled for event in channel.events)
 
 
 def _single(event: Event) -> bool:
@@ -129,6 +134,7 @@ def _joined(parts: list[Runs]) -> Runs:
     played = np.full((len(parts), longest), np.nan)
     for row, part in enumerate(parts):
         played[row, : part.played.shape[1]] = part.played[0]
-    asked = np.concatenate([part.asked for part in parts])
-    width = np.concatenate([part.width for part in parts])
-    return Runs(played, asked, width, parts[0].noises, any(part.public for part in parts))
+    asked, outputs, width = (
+        np.concatenate([getattr(part, name) for part in parts]) for name in ("asked", "outputs", "width")
+    )  # fmt: skip
+    return Runs(played, asked, outputs, width, parts[0].noises, any(part.public for part in parts))

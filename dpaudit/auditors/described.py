@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,16 @@ def describe(data: Any) -> Any:
     if data is None or isinstance(data, int | float | str | bool):
         return data
     return repr(data)[:200]
+
+
+def beating(figure: Fraction, limit: Fraction) -> str:
+    """A lower bound, rounded down, with as many digits as show that it is above the limit, and a space; empty where that takes
+    more than a person reads."""
+    for digits in range(6, 13):
+        shown = Context(prec=digits, rounding=ROUND_FLOOR).divide(Decimal(figure.numerator), Decimal(figure.denominator))
+        if Fraction(shown) > limit:
+            return f"{float(shown):.{digits}g} "
+    return ""
 
 
 def _all(records: np.ndarray) -> Any:

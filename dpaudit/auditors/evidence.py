@@ -50,7 +50,10 @@ def find_evidence(
     if claim.observer in ("shuffled", "server") and any(e.to == "shuffled" for _, one in played for e in one.events):
         apart = _unordered(subject, pairs)
         best, _ = _best(subject, [shuffled_event(subject, claim, *pair, seed) for pair in apart], apart, seed)
-        return Evidence(best, search and _small_batches(subject, claim, played), apart, strongest=False)
+        known = not veiled(played)
+        worth = _small_batches(subject, played) if known else True
+        needs_game = search and worth and sees_all(claim, played)
+        return Evidence(best, needs_game, apart, by_likelihood=known, strongest=False)
     if claim.observer != "server":
         placed = action_event(subject, pairs, claim, seed)
         found = [placed[1] if placed is not None and placed[0] == place else None for place in range(len(pairs))]
@@ -68,11 +71,20 @@ def _unordered(subject: Subject, pairs: Sequence[Pair]) -> Sequence[Pair]:
     return list({tuple(np.sort(side).tobytes() for side in pair): pair for pair in reversed(pairs)}.values())[::-1]
 
 
-def _small_batches(subject: Subject, claim: Claim, played: Sequence[tuple[int, Replayed]]) -> bool:
-    """Can every report of very many runs be drawn? And is all that is released what this observer sees?"""
-    events = [event for _, one in played for event in one.events]
-    seen = claim.observer == "server" or all(event.to == "shuffled" for event in events)
-    return subject.vectorised and seen and all(event.query.shape[-1] <= SMALL for event in events if event.to == "shuffled")
+def veiled(played: Sequence[tuple[int, Replayed]]) -> bool:
+    """May secret randomness decide what is asked? Then the queries of a run say more than any observer sees."""
+    return any(event.veiled for _, one in played for event in one.events)
+
+
+def sees_all(claim: Claim, played: Sequence[tuple[int, Replayed]]) -> bool:
+    """Is all that is released what this observer sees?"""
+    return claim.observer == "server" or all(event.to == "shuffled" for _, one in played for event in one.events)
+
+
+def _small_batches(subject: Subject, played: Sequence[tuple[int, Replayed]]) -> bool:
+    """Can every report of very many runs be drawn?"""
+    mixed = [event for _, one in played for event in one.events if event.to == "shuffled"]
+    return subject.vectorised and all(event.query.shape[-1] <= SMALL for event in mixed)
 
 
 def _by_transcripts(
@@ -84,7 +96,9 @@ def _by_transcripts(
     def finder(pair: Pair) -> Witness | None:
         return transcript_witness(subject, claim, *pair, (), seed)
 
-    return Evidence(_searched(subject, claim, *_best(subject, found, pairs, seed), finder, budget, seed), False, pairs)
+    best = _searched(subject, claim, *_best(subject, found, pairs, seed), finder, budget, seed)
+    hidden = veiled(played)  # transcripts end where secret randomness begins
+    return Evidence(best, hidden, pairs, by_likelihood=not hidden, strongest=not hidden)
 
 
 def _by_events(
@@ -96,7 +110,7 @@ def _by_events(
     best, top = _best(subject, [finder(pair) for pair in pairs], pairs, seed)
     # One number from one release: a tail event is the best there is (monotone likelihood ratio), so a game adds nothing.
     more = any(len(one.events) != 1 or one.events[0].query.size > (one.trials or 1) for _, one in played)
-    return Evidence(_searched(subject, claim, best, top, finder, budget, seed), more, pairs)
+    return Evidence(_searched(subject, claim, best, top, finder, budget, seed), more, pairs, by_likelihood=not veiled(played))
 
 
 def _best(subject: Subject, found: Sequence[Witness | None], pairs: Sequence[Pair], seed: int) -> tuple[Witness | None, Pair]:

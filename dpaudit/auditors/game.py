@@ -183,8 +183,8 @@ def rounded(scores: np.ndarray) -> np.ndarray:
     return np.round(scores, 6)
 
 
-def detectable(guesses: Guesses, claim: float, delta: float, alpha: float) -> float:
-    """The least true ε that this many guesses would have refuted at level α with 80 % power."""
+def detectable(guesses: Guesses, claim: float, delta: float, alpha: float) -> float | None:
+    """The least true ε that this many guesses would have refuted at level α with 80 % power; None where it is out of reach."""
     answered = max(guesses.right + guesses.wrong, 1)
 
     def refutes(epsilon: float) -> bool:
@@ -199,7 +199,7 @@ def detectable(guesses: Guesses, claim: float, delta: float, alpha: float) -> fl
     while not refutes(high):
         high += 1.0
         if high > claim + 60 or high == high + 1.0:  # out of reach; beyond 2^53 there is no next one
-            return high
+            return None
     for _ in range(40):
         middle = (low + high) / 2
         low, high = (low, middle) if refutes(middle) else (middle, high)

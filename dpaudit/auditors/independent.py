@@ -13,6 +13,7 @@ from dpaudit.auditors.chosen_runs import quietly
 from dpaudit.channel import Event, simulate
 from dpaudit.doors import Rest
 from dpaudit.noise import Noise
+from dpaudit.probe import PathWatch
 from dpaudit.subject import Subject, fresh
 
 WILD = 6  # runs with outputs of every size, which must leave the queries as they are
@@ -51,15 +52,31 @@ def independent_coordinates(subject: Subject, data: Any, other: Any, seed: int) 
 
 
 def _unmoved(subject: Subject, data: Any, seed: int) -> Sequence[Event]:
-    """The releases that come first and ask the same whatever came out before."""
+    """The releases that come first and ask the same whatever came out before: proven by the watch, and tested."""
     first = _events(subject, data, seed, "exact")
-    length = next((k for k, event in enumerate(first) if event.kind != "release" or event.to == "shuffled"), len(first))
+    apart = (k for k, event in enumerate(first) if event.kind != "release" or event.to == "shuffled" or event.hidden)
+    length = min(next(apart, len(first)), _before_a_look(subject, data, seed))
     for wild in range(WILD if length else 0):
         again = _events(subject, data, seed + 1 + wild, "wild")
         pairs = enumerate(zip(first[:length], again, strict=False))
         length = next((k for k, (a, b) in pairs if not _alike(a, b) or not np.array_equal(a.query, b.query)), length)
         length = min(length, len(again))
     return first[:length]
+
+
+def _before_a_look(subject: Subject, data: Any, seed: int) -> int:
+    """How many releases come before the subject first looks at a released value. Until then no value decides what is asked."""
+    watch = PathWatch()
+    passed = [0]
+
+    def observe(value: Any) -> Any:
+        passed[0] += not watch.looked
+        return watch.observe(value)
+
+    door = simulate(seed, every_report=True, rest="exact", observe=observe)
+    with door as channel, channel.audited(), quietly(), suppress(Exception):
+        subject.run(fresh(data), channel)  # what it raises is its own, as below
+    return passed[0]
 
 
 def _events(subject: Subject, data: Any, seed: int, rest: Rest) -> Sequence[Event]:

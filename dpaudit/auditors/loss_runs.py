@@ -46,7 +46,7 @@ def _most_telling(subject: Subject, pairs: Sequence[Pair], seed: int) -> Pair | 
     means = []
     for place, pair in enumerate(pairs):
         played = list(_played(subject, pair, child(seed, 6, place), _sizes(subject)[:FEW]))
-        if any(event.to == "shuffled" for one in played for event in one.events):
+        if any(event.to == "shuffled" or event.hidden for one in played for event in one.events):
             return None
         means.append(float(np.mean([np.abs(one.losses()).mean() for one in played])))
     return pairs[int(np.argmax(means))]

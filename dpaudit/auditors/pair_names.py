@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from dpaudit.auditors.pair_search import for_black_boxes
 from dpaudit.claims import DpauditError, InvalidValue
 from dpaudit.hypothesis_examples import Choices, example_of
 from dpaudit.neighbours import AddRemove, ByStrategy, Neighbours, ReplaceOne
@@ -51,7 +52,7 @@ def _chosen(neighbours: Neighbours, name: Name) -> Pair:
 
 
 def _listed(neighbours: Neighbours, name: Name) -> Pair:
-    pairs = neighbours.pairs(pair_generator(name["seed"]))
+    pairs = for_black_boxes(neighbours, pair_generator(name["seed"]))
     place = name["place"]
     if not isinstance(place, int) or not 0 <= place < len(pairs):
         raise InvalidValue("place", place, f"one of the {len(pairs)} pairs of this subject's neighbours")

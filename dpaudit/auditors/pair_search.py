@@ -12,11 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.neighbours import AddRemove, ReplaceOne
+from dpaudit.neighbours import AddRemove, Neighbours, ReplaceOne
+from dpaudit.row_neighbours import Rows
 
 Pair = tuple[Any, Any]
 Score = Callable[[Pair], Fraction]  # the ε that a pair shows; 0 for nothing
 Relation = ReplaceOne | AddRemove
+MADE_RECORDS = 10**6  # in all pairs that are made for a black box
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +64,30 @@ def corners(relation: Relation, rng: np.random.Generator) -> Iterator[Pair]:
         yield Site(crowd, size // 2, low, high if isinstance(relation, ReplaceOne) else None).pair()
         if isinstance(relation, AddRemove):
             yield Site(crowd, size // 2, None, high).pair()
+
+
+def for_black_boxes(neighbours: Neighbours, rng: np.random.Generator) -> list[Pair]:
+    """The relation's own pairs and, as no exact evidence leads a search there, more; from the same generator, the same."""
+    own = list(neighbours.pairs(rng))
+    if isinstance(neighbours, Rows):
+        return own + neighbours.more_pairs(rng)
+    return own + _more_pairs(neighbours, rng) if isinstance(neighbours, ReplaceOne | AddRemove) else own
+
+
+def _more_pairs(relation: Relation, rng: np.random.Generator) -> list[Pair]:
+    """The one record at any two of the ends, the middle and 0, anywhere among others at one of them, at both ends, or anywhere
+    in the range."""
+    low, high, size = relation.low, relation.high, relation.n - 1
+    middle = (low + high) / 2
+    values = sorted({low, middle, high, simplest(relation)})
+    seconds: list[float | None] = [None] if isinstance(relation, AddRemove) else list(values)
+    changes = [(a, b) for a in values for b in seconds if b is None or a < b]
+    crowds = [np.full(size, value) for value in values]
+    crowds += [np.where(np.arange(size) < size // 2, low, high), rng.choice([low, high], size), rng.uniform(low, high, size)]
+    places = rng.permutation(relation.n)
+    sites = [(crowd, change) for change in changes for crowd in (crowds if size else crowds[:1])]
+    few = sites[: max(MADE_RECORDS // relation.n, 1)]
+    return [Site(crowd, int(places[k % relation.n]), *change).pair() for k, (crowd, change) in enumerate(few)]
 
 
 def ascended(relation: Relation, pair: Pair, score: Score, rng: np.random.Generator, budget: int) -> Pair:

@@ -14,10 +14,14 @@ from dpaudit.auditors.loss_counts import BINS, Frame
 from dpaudit.auditors.runs import Trials, child
 from dpaudit.auditors.training import Reader, Training
 from dpaudit.claims import Claim
+from dpaudit.neighbours import content
 from dpaudit.subject import Subject
 
 SHARE, MOST = 0.1, 50_000  # training runs: for the rule, and as many again for a score that must be learned
-PAIRS = 12  # that are tried; half as many where each run is a call
+PAIRS = 256  # that are tried at most
+FEWEST = 100  # runs on each of them
+JUDGED = 12  # pairs for which scores are learned; while there are more, a distance must do
+MOST_SAMPLES = 10**8  # runs per side that an audit may ask for
 ROUND = 400_000  # runs of a round over all pairs that are left; a tenth where each run is a call
 
 
@@ -71,36 +75,49 @@ def _training_sizes(runs: int, delta: float, by_likelihood: bool) -> list[int]:
     return [first] if by_likelihood or first == whole else [first, whole - first]
 
 
+@dataclass(frozen=True)
+class Screened:
+    """The pair that shows most, out of ``tried`` of the ``known`` ones."""
+
+    pair: tuple[Any, Any]
+    tried: int
+    known: int
+
+    @property
+    def all(self) -> bool:
+        return self.tried == self.known
+
+    def told(self) -> str:
+        """For the name of a method."""
+        return "" if self.known == 1 else f", best of {self.tried} pairs" + ("" if self.all else f" (of {self.known})")
+
+
 def best_pair(
     subject: Subject, claim: Claim, pairs: Sequence[tuple[Any, Any]], samples: int, seed: int, by_likelihood: bool, engine: Engine
-) -> tuple[Any, Any]:
-    """A few runs on every pair, twice as many more on the better half, and so on; the winner is attacked with fresh runs."""
-    distinct = undirected(pairs)[: PAIRS if subject.vectorised else PAIRS // 2]
+) -> Screened:
+    """A few runs on every pair, twice as many more on the better half, and so on; the winner is attacked with fresh runs, so
+    that the choice costs no confidence."""
+    distinct = undirected(pairs)
+    tried = distinct[:PAIRS]
     each = ROUND if subject.vectorised else ROUND // 10
     left = [
-        Training(Trials(subject, pair, child(seed, 2, place), by_likelihood), float(claim.delta), engine)
-        for place, pair in enumerate(distinct)
+        Training(Trials(subject, pair, child(seed, 2, place), by_likelihood, claim.observer), float(claim.delta), engine)
+        for place, pair in enumerate(tried)
     ]
     while len(left) > 1:
         promises = []
         for training in left:
-            training.draw(max(100, min(each, samples // 4) // len(left)))
-            promises.append(training.judge(2 * samples / training.runs).promise)
+            training.draw(max(FEWEST, min(each, samples // 4) // len(left)))
+            promises.append(training.judge(2 * samples / training.runs).promise if len(left) <= JUDGED else training.apart())
         best = np.argsort(promises, kind="stable")[::-1][: (len(left) + 1) // 2]
         left = [left[place] for place in best]
-    return left[0].trials.pair
+    return Screened(left[0].trials.pair, len(tried), len(distinct))
 
 
 def undirected(pairs: Sequence[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
-    """Each pair once: to a coin it makes no difference which of the two comes first."""
-    found: list[tuple[Any, Any]] = []
-    for first, second in pairs:
-        if not any(_same(first, b) and _same(second, a) for a, b in found):
-            found.append((first, second))
-    return found
-
-
-def _same(a: Any, b: Any) -> bool:
-    if a is b:
-        return True
-    return isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and np.array_equal(a, b)
+    """Each pair once: to a coin it makes no difference which of the two comes first. Equal data are no pair, unless there is
+    no other."""
+    found: dict[frozenset[bytes], tuple[Any, Any]] = {}
+    for pair in pairs:
+        found.setdefault(frozenset(content(side) for side in pair), pair)
+    return [pair for sides, pair in found.items() if len(sides) == 2] or list(found.values())[:1]

@@ -148,23 +148,6 @@ def _equal(a: Any, b: Any) -> bool:
         return bool(a == b)
 
 
-def check_repeatable(subject: Subject, data: Any, seed: int) -> Finding | None:
-    """Replayed on the same data, a subject must ask the same; else it has randomness, a clock or a memory of its own."""
-    try:
-        one = play(subject, data, data, seed, None)
-    except PathChanged as changed:
-        return Finding("DPA002", str(changed)[8:] + " although the data was the same", f"release {changed.release + 1}")
-    for event, mirror in zip(one.events, one.mirror, strict=True):
-        if event.to != "shuffled" and not np.array_equal(event.query, mirror.query):
-            return Finding(
-                "DPA002",
-                f"release {event.name!r} asks something else when the same run is repeated: "
-                "randomness, a clock or a memory that the channel does not know",
-                event.name,
-            )
-    return None
-
-
 @dataclass(frozen=True)
 class Move:
     """How far a release was seen to move on a pair of neighbours, and what it declares."""
@@ -188,7 +171,7 @@ class Observed:
     """What replay on neighbours saw of sensitivity."""
 
     largest: dict[str, Move] = field(default_factory=dict)  # of each release, the largest share of what is allowed
-    unseen: set[str] = field(default_factory=set)  # releases that replay cannot compare: shuffled, or declared for each trial
+    unseen: set[str] = field(default_factory=set)  # replay cannot compare: shuffled, after a secret, declared for each trial
 
     @property
     def excess(self) -> dict[str, Fraction]:
@@ -209,7 +192,7 @@ class Observed:
         """Take in one replayed pair; the largest share that it attains."""
         best = Fraction(0)
         for event, mirror in zip(played.events, played.mirror, strict=True):
-            if event.to == "shuffled" or isinstance(event.sensitivity, np.ndarray):
+            if event.to == "shuffled" or event.hidden or isinstance(event.sensitivity, np.ndarray):
                 self.unseen.add(event.name)
                 continue
             observed, coordinates = _moved(event, mirror, played.trials)

@@ -20,17 +20,16 @@ def as_rows(returned: Any, count: int) -> np.ndarray:
     return np.concatenate([_numbers(array).reshape(count, -1) for array in _parts(returned, count)], axis=1)
 
 
-def row_marks(returned: Any, count: int) -> np.ndarray:
-    """A column beside those rows: a checksum of zeros' signs and last digits, 0 for most. What a whole call shares, as types
-    and shapes, says nothing about one of its trials."""
-    found = np.zeros((count, 1))
-    for place, array in enumerate(_parts(returned, count)):
-        lost = _lost(array)
-        if lost is not None:
-            flat = lost.reshape(count, -1)
-            for row in np.flatnonzero(flat.any(axis=1)):
-                found[row, 0] += zlib.crc32(flat[row].tobytes(), place + 1)
-    return found
+def row_marks(returned: Any, count: int) -> np.ndarray | None:
+    """For each row a checksum of what its numbers do not tell (signs of zeros, last digits), 0 for most; None if 0 for all.
+    What a whole call shares, as types and shapes, says nothing about one of its trials."""
+    lost = [(place, part) for place, array in enumerate(_parts(returned, count)) if (part := _lost(array)) is not None]
+    found = np.zeros(count)
+    for place, part in lost:
+        flat = part.reshape(count, -1)
+        for row in np.flatnonzero(flat.any(axis=1)):
+            found[row] += zlib.crc32(flat[row].tobytes(), place + 1)
+    return found if lost else None
 
 
 def _parts(returned: Any, count: int) -> list[np.ndarray]:
@@ -70,7 +69,7 @@ def _as_float(value: int) -> float:
     try:
         return float(value)
     except OverflowError:
-        return math.copysign(math.inf, value)
+        return math.inf if value > 0 else -math.inf
 
 
 def _numbers(array: np.ndarray) -> np.ndarray:
@@ -78,7 +77,8 @@ def _numbers(array: np.ndarray) -> np.ndarray:
         return array.astype(float)
     if array.dtype.kind in "US":
         return np.array([float(zlib.crc32(str(v).encode(errors="surrogatepass"))) for v in array.ravel()]).reshape(array.shape)
-    what = type(array.ravel()[0]).__name__ if array.dtype.kind == "O" and array.size else str(array.dtype)
+    one = array.dtype.kind == "O" and array.ndim == 0
+    what = type(array.item()).__name__ if one else f"an array of {array.dtype}"
     raise DpauditError(f"a subject returned {what}; it may return {ALLOWED}")
 
 
@@ -105,7 +105,7 @@ def _kind(value: Any, lost: list[str]) -> str:
         lost.append("-" if value == 0 and math.copysign(1.0, value) < 0 else "")
         return "f"
     if isinstance(value, int):
-        lost.append(str(value) if abs(value) > EXACT else "")
+        lost.append(hex(value) if abs(value) > EXACT else "")
         return "b" if isinstance(value, bool) else "i"
     array = np.asarray(value)
     unequal = _lost(array)

@@ -192,7 +192,9 @@ def _with_released(returned: Any, channel: Channel, observer: str) -> Any:
 
 
 def _marked(returned: Any, count: int) -> np.ndarray:
-    return np.concatenate([row_marks(returned, count), as_rows(returned, count)], axis=1)
+    """Rows with their marks as a last column; without it where there are none, as padding says the same."""
+    rows, marked = as_rows(returned, count), row_marks(returned, count)
+    return rows if marked is None else np.concatenate([rows, marked[:, None]], axis=1)
 
 
 def finite(table: np.ndarray, flagged: Sequence[int] | np.ndarray) -> np.ndarray:

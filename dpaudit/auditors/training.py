@@ -67,6 +67,19 @@ class Training:
         """Of the first training runs."""
         return reader(self.parts[0][1])
 
+    def apart(self) -> float:
+        """How far the two data sets are apart on one column, in value or in size: Kolmogorov and Smirnov's distance."""
+        coins, values = gather(self.parts)
+        if coins.all() or not coins.any():
+            return 0.0
+        table = values[:, None] if values.ndim == 1 else Columns.of(values)(values)
+        with np.errstate(invalid="ignore"):  # exact losses may be infinite
+            table = np.concatenate([table, np.abs(table - np.median(table, axis=0))], axis=1)
+        order = np.argsort(table, axis=0)
+        ranked = np.take_along_axis(table, order, axis=0)
+        ahead = np.cumsum(np.where(coins, 1 / coins.sum(), -1 / (~coins).sum())[order], axis=0)[:-1]
+        return float(np.abs(ahead[ranked[1:] > ranked[:-1]]).max(initial=0.0))
+
     def judge(self, grow: float) -> Candidate:
         """The most promising kind of score for a game ``grow`` times as large: each half judges what the other learned."""
         coins, values = gather(self.parts)

@@ -35,6 +35,12 @@ class Witness:
     method: str
     facts: dict[str, Any]
     swapped: bool = False  # found on (data', data), not (data, data')
+    tested: Fraction | None = None  # the ε that draws confirm, where the figure rests on a structure that is not proven
+
+    @property
+    def shown(self) -> Fraction:
+        """The ε that it shows beyond doubt."""
+        return self.epsilon if self.tested is None else self.tested
 
 
 @dataclass(frozen=True)
@@ -72,7 +78,8 @@ def transcript_loss(
 ) -> Loss | None:
     """The loss of the transcript with these outputs, up to where it is largest (or up to ``releases``).
 
-    None where the neighbour takes another path, a shuffler is on the way, the loss is not rational, or the subject fails on it.
+    None where the neighbour takes another path, a shuffler or secret randomness is on the way, the loss is not rational, or the
+    subject fails on it.
     """
     pinned = [chosen.get(place) for place in range(max(chosen, default=-1) + 1)]
     try:
@@ -81,7 +88,10 @@ def transcript_loss(
     except Exception:  # the subject's own, on outputs that it may never have seen; then there is no such transcript
         return None
     events = channel.events if releases is None else channel.events[:releases]
-    played = None if any(event.to == "shuffled" for event in events) else replay_first(subject, other, events, seed)
+    if releases is None:  # pinned secret randomness refutes nothing: what it may have decided is left out
+        events = events[: next((place for place, event in enumerate(events) if event.hidden), len(events))]
+    mixed = any(event.to == "shuffled" or event.hidden for event in events)
+    played = None if mixed else replay_first(subject, other, events, seed)
     if played is None:
         return None
     total, best = Fraction(0), (Fraction(0), 0)

@@ -31,7 +31,7 @@ ASSUMPTIONS = {
     "one-record-per-person": "a person with several records is protected for each of them, not for all together",
     "no-side-channels": "time, memory, errors and traffic show nothing; only outputs were looked at",
     "system-entropy": "the operating system's random numbers cannot be foretold",
-    "source-is-whole": "the source digest covers the subject's file or package, not what that imports from elsewhere",
+    "source-is-whole": "its digest covers the subject's package (folders with __init__.py) or file, not what these import",
     "behind-its-door": "the deployment runs this code behind a live door with this budget, as dp.live_certified opens it",
     "written-by-the-door": "entries of the ledger were written by the code whose digest it names",
     "one-ledger": "a certificate opens any number of ledgers: what several of them spend on the same people adds up",

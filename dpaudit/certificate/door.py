@@ -35,9 +35,9 @@ def live_certified(
 ) -> Iterator[Channel]:
     """A live door for ``subject``, with the budget of its certificate, for proven releases only.
 
-    Raises NotAsCertified unless a trusted key signed the certificate and source, the function in it, configuration, dpaudit itself
-    and the ledger's budget are the certified ones; TamperedCertificate (DPA007) for one that was changed. Nothing is released
-    then. Data that is sealed for other neighbours than the certified ones does not pass.
+    Raises NotAsCertified unless a trusted key signed the certificate and source, the function in it, configuration, dpaudit
+    itself and the ledger's budget are the certified ones; TamperedCertificate (DPA007) for one that was changed. Nothing is
+    released then. Data that is sealed for other neighbours than the certified ones does not pass.
     """
     if not isinstance(subject, Subject):
         raise InvalidValue("subject", type(subject).__name__, "a function declared with @dp.subject")

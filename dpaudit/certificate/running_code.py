@@ -1,4 +1,4 @@
-"""Is the function that would run the one in the file whose digest is taken? A digest says nothing about a function put in its place."""
+"""Is the function that would run the one in the file whose digest is taken? Another one may have been put in its place."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _function(called: Any) -> FunctionType | None:
     return called if isinstance(called, FunctionType) else None
 
 
-def _changed(file: Path) -> float:
+def _changed(file: Path) -> int:
     try:
         return file.stat().st_mtime_ns
     except OSError:
@@ -43,7 +43,7 @@ def _changed(file: Path) -> float:
 
 
 @lru_cache(maxsize=8)
-def _codes(file: Path, _: float) -> frozenset[CodeType]:
+def _codes(file: Path, _: int) -> frozenset[CodeType]:
     """Every function in a file, compiled as an import does; none where it cannot be."""
     try:
         return frozenset(_nested(compile(file.read_bytes(), str(file), "exec", dont_inherit=True)))

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 def certify_command(options: argparse.Namespace) -> Answer:
     """Prove, attack, read the ledger; then sign what was found, or say what stands in the way and write nothing."""
     from dpaudit.certificate import Refused, read_ledger, refuse, relied_upon, sign, statement
+    from dpaudit.gate.certified import waivers_of
     from dpaudit.gate.config import read_config
     from dpaudit.ledger import load_file
     from dpaudit.ledger.keys import read_private_key
@@ -40,7 +41,7 @@ def certify_command(options: argparse.Namespace) -> Answer:
     _refuse_existing(place)
     key, stored = read_private_key(options.key), None if options.evidence is None else load_file(options.evidence)
     path, target = _ledger_and_target(options)
-    waivers = [{**vars(waiver), "expires": str(waiver.expires)} for waiver in read_config(place.absolute().parent).waivers]
+    project = read_config(".")
     try:
         ledger = None if path is None else read_ledger(path)
         if ledger is not None and target is None:
@@ -49,7 +50,8 @@ def certify_command(options: argparse.Namespace) -> Answer:
         audited = None if subject is None else _audited(subject, options)
         claims = [] if subject is None else relied_upon(subject, stored)
         refuse(ledger, audited, claims)
-        document = statement(ledger, audited, claims, waivers)
+        waivers = waivers_of(project, target, audited, path, ledger)
+        document = statement(ledger, audited, claims, [waiver.to_dict() for waiver in waivers])
         text = sign(document, key)
     except Refused as refused:
         code = VIOLATED if refused.refuted else UNPROVEN
@@ -78,6 +80,8 @@ def _ledger_and_target(options: argparse.Namespace) -> tuple[str | None, str | N
         if options.subject is None:
             refuse_algorithm_options(options, ("epsilon", "delta", "observer", "samples", "seed"))
         return options.target, options.subject
+    if options.subject is not None and not named and not Path(options.target).exists():
+        raise DpauditError(f"{options.target}: no such file")
     if options.subject is not None:
         raise DpauditError(f"--subject names the code behind a ledger; {options.target} is no ledger")
     return None, options.target

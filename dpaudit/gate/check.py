@@ -70,8 +70,7 @@ def concluded(found: Found, budget: Budget) -> Found:
 
 def _plain(budget: Budget, found: Found, place: Place) -> Judged:
     claim = Claim(budget.claim.epsilon, budget.claim.delta, found.observer or budget.observer or "server")
-    stated = f"{budget.neighbours} (stated, not checked)" if budget.neighbours and budget.ledger else budget.neighbours
-    told = {"unit": budget.unit, "neighbours": stated, "horizon": budget.horizon, **found.stated}
+    told = {"unit": budget.unit, "neighbours": budget.neighbours, "horizon": budget.horizon, **found.stated}
     known = {key: str(value) for key, value in told.items() if value is not None}
     upper = None if found.upper is None else Fraction(found.upper)
     return Judged(

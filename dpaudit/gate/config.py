@@ -48,7 +48,7 @@ class Budget:
     subject: str | None = None  # file.py:name, module:name or a registered algorithm …
     ledger: str | None = None  # … or the file of a ledger; exactly one of the two
     observer: str | None = None  # default: the subject's own, for a ledger the server
-    neighbours: str | None = None  # the relation that the subject must be judged for; of a ledger, stated
+    neighbours: str | None = None  # the relation that the subject must be judged for; of a ledger, as its data was sealed
     unit: str | None = None  # whose data a record is, for the reader
     require: str = "certified"
     door: bool = False  # the deployment keeps this budget at its door, which bounds paths that depend on what was released

@@ -11,12 +11,14 @@ from typing import Any
 
 from dpaudit.accountants import account
 from dpaudit.accountants.spending import spending
+from dpaudit.certificate.relations import relations
 from dpaudit.claims import Bound, Claim, DpauditError, Finding, exact, show
 from dpaudit.exit_codes import HOLDS, UNPROVEN, VIOLATED
 from dpaudit.gate.config import Budget
 from dpaudit.gate.found import Found, listed
 from dpaudit.ledger import Ledger, TamperedLedger, is_ledger, open_ledger
 from dpaudit.report.text import number, worst_text
+from dpaudit.traced import ADD_REMOVE, REPLACE_ONE
 from dpaudit.verdict import BLOCKING
 
 WHY = "every release's sensitivity is proven, and a door with a budget within the claim bounds every path"
@@ -29,6 +31,7 @@ class Read:
     bound: Bound
     unproven: Sequence[str] = ()
     unenforced: Sequence[str] = ()
+    relations: Sequence[str] = ()  # that its data was sealed for
 
 
 def judge_ledger(budget: Budget, folder: Path, *, picture: bool = False) -> Found:
@@ -42,6 +45,7 @@ def judge_ledger(budget: Budget, folder: Path, *, picture: bool = False) -> Foun
     if claim.observer not in read.bound.per_observer:
         known = ", ".join(read.bound.per_observer)
         raise DpauditError(f"{budget.target} gives no figure for the observer {claim.observer}; it has {known}")
+    _check_neighbours(budget, read.relations)
     _check_horizon(budget, read.bound)
     epsilon, delta = read.bound.per_observer[claim.observer]
     drawn = _drawn(folder / budget.target, read.bound, claim) if picture else None
@@ -56,6 +60,13 @@ def judge_ledger(budget: Budget, folder: Path, *, picture: bool = False) -> Foun
     reason = missing[0] if first is None else f"{first.rule}: {first.message}"
     code = HOLDS if budget.require == "not-refuted" else UNPROVEN
     return replace(found, verdict="unproven", code=code, reason=reason, causes=causes, complete=not missing)
+
+
+def _check_neighbours(budget: Budget, sealed: Sequence[str]) -> None:
+    """A ledger whose data was sealed for one relation says nothing about the other."""
+    needed = ADD_REMOVE if budget.neighbours == "add_remove" else REPLACE_ONE
+    if budget.neighbours is not None and sealed and list(sealed) != [needed]:
+        raise DpauditError(f"{budget.target} is about {' and '.join(sealed)} neighbours, the budget about {budget.neighbours}")
 
 
 def _check_horizon(budget: Budget, bound: Bound) -> None:
@@ -87,10 +98,13 @@ def _read(path: Path, claim: Claim) -> Read:
     with open_ledger(path, readonly=True) as ledger:
         bound = account(ledger, delta=claim.delta)
         unproven = [] if ledger.kind == "deployment" else ["a simulated ledger: nothing of it was released in truth"]
+        about = relations(list(ledger.releases()))
+        if len(about) > 1:
+            unproven.append(f"its data is sealed for different neighbours: {' and '.join(about)}")
         declared = next((release.name for release in ledger.releases() if release.derived is None), None)
         if declared is not None:
             unproven.append(f"the sensitivity of release {declared!r} is only declared")
-        return Read(bound, unproven, _unenforced(ledger, claim))
+        return Read(bound, unproven, _unenforced(ledger, claim), about)
 
 
 def _unenforced(ledger: Ledger, claim: Claim) -> list[str]:

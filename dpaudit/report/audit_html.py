@@ -59,7 +59,7 @@ def audit_facts(verdict: Verdict) -> dict[str, str]:
         "attacked": f"ε ≥ {floored(lower.epsilon)}: {lower.method}, {sure}, {lower.samples:,} runs",
     }
     if verdict.detectable is not None:
-        found["power"] = f"a true ε above {verdict.detectable:.4g} would have been found"
+        found["power"] = f"on the pairs tried, a true ε above {verdict.detectable:.4g} would have been found"
     return {**found, "seed": str(verdict.seed), "took": f"{verdict.seconds:.2f} s"}
 
 

@@ -102,5 +102,5 @@ def check_facts(budget: Judged) -> dict[str, str]:
         lower = budget.lower
         told["attacked"] = f"{lower['method']}, {lower['samples']} runs"
     if budget.detectable is not None:
-        told["power"] = f"a true ε above {budget.detectable:.4g} would have been found"
+        told["power"] = f"on the pairs tried, a true ε above {budget.detectable:.4g} would have been found"
     return {**told, "took": f"{budget.seconds:.2f} s of at most {budget.timeout} s"}

@@ -82,7 +82,7 @@ def _told(budget: Judged) -> list[str]:
     if not quiet:
         lines += wrapped("why", budget.reason)
     if budget.verdict == "unproven" and budget.detectable is not None:
-        lines += wrapped("power", f"a true ε above {budget.detectable:.4g} would have been found")
+        lines += wrapped("power", f"on the pairs tried, a true ε above {budget.detectable:.4g} would have been found")
     if budget.change is not None:
         lines += wrapped("change", budget.change)
     for finding in budget.findings[:MOST]:

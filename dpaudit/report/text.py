@@ -62,7 +62,7 @@ def audit_text(verdict: Verdict) -> str:
     sure = "exact" if lower.confidence == 1 else f"confidence {lower.confidence:.10g}"
     lines += wrapped("lower", f"ε ≥ {floored(lower.epsilon)}: {lower.method}, {sure}, {lower.samples} runs")
     if verdict.detectable is not None:
-        lines += wrapped("power", f"a true ε above {verdict.detectable:.4g} would have been found")
+        lines += wrapped("power", f"on the pairs tried, a true ε above {verdict.detectable:.4g} would have been found")
     for finding in verdict.findings:
         lines += wrapped(finding.rule, finding.message + (f" ({finding.where})" if finding.where else ""))
     if verdict.witness is not None:

@@ -104,3 +104,13 @@ def test_bounds_are_exact_and_rounded_inward() -> None:
     relation = dp.replace_one(1, "0.1", "1/3")
     assert relation.low >= 0.1
     assert relation.high <= 1 / 3
+
+
+def test_pairs_of_equal_data_alone_are_refused_since_nothing_is_tested_on_them() -> None:
+    for given_ in ([(1.0, 1.0)], [([1.0], [1.0]), (np.ones(2), np.ones(2))], [(None, None)]):
+        with pytest.raises(InvalidValue, match="differs"):
+            as_neighbours(given_)
+    with pytest.raises(InvalidValue, match="differs"):
+        as_neighbours(st.just(([1.0], [1.0]))).pairs(np.random.default_rng(1))
+    for given_ in ([(1.0, 1.0), (1.0, 2.0)], [(0.0, -0.0)], [(1, True)], [(np.ones(2), np.ones(3))]):
+        assert as_neighbours(given_).name == "pairs"

@@ -10,7 +10,7 @@ import pytest
 
 import dpaudit as dp
 from dpaudit.claims import InvalidValue
-from dpaudit.subject import make_subject
+from dpaudit.subject import fresh, make_subject
 
 RELATION = dp.replace_one(n=2, low=0, high=1)
 CLAIM = dp.Claim("1")
@@ -89,3 +89,43 @@ def test_a_subject_can_be_given_another_name_and_is_still_callable() -> None:
     found = make_subject(lambda data, channel: data + 1, CLAIM, RELATION, "named")
     assert found.name == "named"
     assert found(1, None) == 2
+
+
+def _honest(data: Any, rng: Any) -> Any:
+    """1-DP, and writes its answer into its argument."""
+    data[0] = data[0] + rng.laplace()
+    return data[0]
+
+
+def _emptied(data: Any, rng: Any) -> Any:
+    """No noise at all; its data are gone after the first run."""
+    return data.pop(0)
+
+
+@pytest.mark.parametrize(
+    "make", [lambda x: [x], lambda x: {0: x}, lambda x: np.array([x]), lambda x: np.array([x], dtype=object)]
+)
+def test_a_subject_that_writes_into_its_data_does_not_change_the_next_run(make: Any) -> None:
+    """Refuted with probability 10^-6 at most if every run has its own copy; the twin leaks and is refuted."""
+    neighbours = [(make(0.0), make(1.0))]
+    found = dp.audit(dp.subject(claim=CLAIM, neighbours=neighbours)(_honest), samples=500, seed=1)
+    assert str(found.verdict) == "unproven"
+    assert neighbours[0][0][0] == 0.0
+    if hasattr(neighbours[0][0], "pop"):
+        found = dp.audit(dp.subject(claim=CLAIM, neighbours=neighbours)(_emptied), samples=500, seed=1)
+        assert str(found.verdict) == "refuted"
+
+
+def test_data_that_cannot_be_copied_is_refused_unless_it_says_that_it_is_its_own_copy() -> None:
+    class Shared:
+        def __reduce_ex__(self, protocol: Any) -> Any:
+            raise TypeError("no copies")
+
+    class Safe(Shared):
+        def __deepcopy__(self, memo: Any) -> Any:
+            return self
+
+    with pytest.raises(dp.DpauditError, match="deepcopy fails for Shared"):
+        fresh(Shared())
+    safe = Safe()
+    assert fresh(safe) is safe

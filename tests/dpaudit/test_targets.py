@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import dpaudit as dp
+from dpaudit.ledger.sources import sources
 from dpaudit.subject import Subject
-from dpaudit.targets import NothingToCheck, TargetError, make_algorithm, registered, subjects_of
+from dpaudit.targets import NothingToCheck, TargetError, code_of, make_algorithm, registered, subjects_of
 
 FILE = """
 import dpaudit as dp
@@ -54,6 +57,80 @@ def test_a_file_may_import_its_neighbours_and_leaves_the_path_as_it_was(folder: 
     before = list(sys.path)
     assert len(subjects_of("sub/imports.py")) == 2
     assert sys.path == before
+
+
+PACKAGED = """
+import dpaudit as dp
+IMPORT
+
+@dp.subject(claim=dp.Claim("1"), neighbours=dp.replace_one(n=2, low=-1, high=1))
+def rank(data, channel):
+    return channel.release("sum", data.sum(), dp.Laplace(SCALE), sensitivity=2)
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A package and a plain folder, in a project that is not on the path; a console script does not put it there either."""
+    for folder in ("a_package", "a_package/inner", "a_folder"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "conf.py").write_text("SCALE = 2\n", encoding="utf-8")
+        if folder != "a_folder":
+            (tmp_path / folder / "__init__.py").write_text("", encoding="utf-8")
+        dotted = folder.replace("/", ".")
+        for name, line in (("relative", "from .conf import SCALE"), ("absolute", f"from {dotted}.conf import SCALE")):
+            text = PACKAGED.replace("IMPORT", line)
+            (tmp_path / folder / f"{name}.py").write_text(text, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [place for place in sys.path if place not in ("", str(tmp_path))])
+    before = set(sys.modules)
+    yield tmp_path
+    for name in set(sys.modules) - before:
+        del sys.modules[name]
+
+
+@pytest.mark.parametrize("folder", ["a_package", "a_package/inner", "a_folder"])
+@pytest.mark.parametrize("name", ["relative", "absolute"])
+def test_files_of_a_package_may_import_each_other(folder: str, name: str, project: Path) -> None:
+    path = list(sys.path)
+    (as_file,) = subjects_of(f"{folder}/{name}.py:rank")
+    (as_module,) = subjects_of(f"{folder.replace('/', '.')}.{name}:rank")
+    assert as_file is as_module
+    assert sys.path == path
+
+
+def test_a_file_of_a_package_is_found_from_inside_it(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(project / "a_package" / "inner")
+    (found,) = subjects_of("relative.py:rank")
+    assert found.function.__module__ == "a_package.inner.relative"
+
+
+def test_a_folder_that_is_hidden_by_another_module_is_read_as_files(project: Path) -> None:
+    """``code`` is a module of Python's own. The twin: a relative import cannot work there, and says so."""
+    (project / "code").mkdir()
+    for name, line in (("plain", "SCALE = 2"), ("relative", "from .conf import SCALE")):
+        (project / "code" / f"{name}.py").write_text(PACKAGED.replace("IMPORT", line), encoding="utf-8")
+    assert [found.name for found in subjects_of("code/plain.py")] == ["rank"]
+    with pytest.raises(TargetError, match="relative import"):
+        subjects_of("code/relative.py")
+
+
+def test_code_is_the_same_however_it_was_loaded(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A package as a whole; a file that lies in none, alone. A change beside it counts in the first only."""
+    monkeypatch.syspath_prepend(str(project))
+    for target, code in (("a_package/inner/relative.py", "a_package"), ("a_folder/relative.py", "a_folder/relative.py")):
+        (loaded,) = subjects_of(f"{target}:rank")
+        imported = importlib.import_module(target.removesuffix(".py").replace("/", ".")).rank
+        assert code_of(loaded) == code_of(imported) == (project / code).resolve()
+        before = sources(code_of(loaded))
+        (project / target).with_name("conf.py").write_text("SCALE = 3\n", encoding="utf-8")
+        assert (sources(code_of(loaded)) != before) is (code == "a_package")
+
+
+def test_what_is_no_python_function_has_no_code(folder: Path) -> None:
+    (first,) = subjects_of("mechanisms.py:first")
+    assert code_of(replace(first, function=[].append)) is None
+    assert code_of(first) == folder / "mechanisms.py"
 
 
 @pytest.mark.parametrize(

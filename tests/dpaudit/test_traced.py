@@ -9,6 +9,7 @@ import math
 import operator
 import pickle
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -162,6 +163,17 @@ def test_sealed_data_does_not_follow_later_changes_of_what_was_sealed() -> None:
     x, sums = dp.seal(values, -1, 1), dp.seal_sums(values, np.array([0, 1]), np.array([1, 2]), 2.0, 1.0)
     values[0] = 0.5
     assert dp.unseal(x)[0] == dp.unseal(sums)[0] == 1
+
+
+def test_bounds_may_be_exact_texts_which_are_rounded_inward() -> None:
+    """0.1 is no multiple of 2^-20: the range that counts is the one inside, for texts as for floats."""
+    for low, high in (("0.1", "0.9"), (Fraction(1, 10), Fraction(9, 10)), (["0.1", 0], ("0.9", 1))):
+        texts = dp.seal([[0.0, 0.0], [1.0, 1.0]] if isinstance(low, list) else [0.0, 1.0], low, high)
+        first = dp.unseal(texts).ravel()[0]
+        assert first == np.ceil(0.1 * 2**20) / 2**20
+        assert dependence(texts[0]).sensitivity(1) <= (0.8 if not isinstance(low, list) else 1.8)
+    with pytest.raises(dp.DpauditError, match="low, high"):
+        dp.seal([0.0], "much", "more")
 
 
 def test_a_shape_that_cannot_depend_on_the_data_is_public(records: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -13,6 +14,7 @@ import pytest
 import dpaudit as dp
 from dpaudit.accountants.proof import Proof, prove
 from dpaudit.auditors.attack import Attack, attack
+from dpaudit.auditors.described import beating
 from dpaudit.claims import Contradiction, Finding, Lower, Upper
 from dpaudit.verdict import decide
 
@@ -251,3 +253,41 @@ def test_assert_private_says_what_is_missing_and_with_which_seed() -> None:
     with pytest.raises(AssertionError, match=r"refuted.*seed 5"):
         dp.assert_private(declare(noisy_sum, "1/2"), seed=5)
     assert dp.assert_private(declare(noisy_sum), seed=5).verdict == "certified"
+
+
+def test_an_excess_by_rounding_to_the_grid_is_named_and_shown_with_enough_digits() -> None:
+    """The mean of seven records moves by 1/7, rounded up to the grid: 1.00000286 for a scale of 1/7. Twin: half the noise."""
+
+    def mean(scale: str) -> Any:
+        return dp.subject(claim=dp.Claim("1"), neighbours=dp.replace_one(n=7, low=0, high=1))(
+            lambda data, channel: channel.release("s", data.mean(), dp.Laplace(scale), sensitivity="1/7")
+        )
+
+    found, half = dp.audit(mean("1/7"), seed=1), dp.audit(mean("1/14"), seed=1)
+    assert "grid 2^-20" in found.reason
+    assert any("lower bound 1.000002 beats the claim ε=1" in finding.message for finding in found.findings)
+    scale = re.search(r"a scale ([0-9.]+) times", found.reason)
+    assert scale is not None
+    assert str(dp.audit(mean(str(Fraction(scale.group(1)) / 7)), seed=1).verdict) == "certified"
+    assert "grid" not in half.reason
+
+
+@pytest.mark.parametrize(("figure", "shown"), [("2.5", "2.5 "), ("1.0000000012345", "1.000000001 "), ("1.0000000000000002", "")])
+def test_a_lower_bound_is_shown_rounded_down_and_above_what_it_beats(figure: str, shown: str) -> None:
+    assert beating(Fraction(figure), Fraction(1)) == shown
+
+
+@pytest.mark.parametrize("sequential", [True, False])
+def test_more_runs_than_anybody_can_wait_for_are_refused_before_the_first(sequential: bool) -> None:
+    def never(data: Any, rng: Any) -> Any:
+        raise AssertionError
+
+    subject = dp.subject(claim=dp.Claim("1"), neighbours=[(0.0, 1.0)])(never)
+    with pytest.raises(dp.DpauditError, match="samples must be at most 100,000,000"):
+        dp.audit(subject, samples=10**14, sequential=sequential)
+    pair = {"place": 0, "seed": 1, "swapped": False}
+    common = {"observer": "server", "pair": pair, "score": "learned", "seed": 1}
+    game = {"kind": "statistics", "samples": 10**14, "right": 2, "wrong": 1, "runs": 160_000}
+    bets = {"kind": "sequential", "draws": 100, "runs": 10**14}
+    with pytest.raises(dp.DpauditError, match="must be at most"):
+        dp.audit(subject, witness={**common, **(bets if sequential else game)})

@@ -181,3 +181,33 @@ def test_the_central_algorithm_by_its_actions_alone(calibration: str, epsilon: i
     assert placed is not None
     assert float(placed[1].epsilon) == pytest.approx(epsilon, abs=1e-4)
     assert placed[1].epsilon <= epsilon
+
+
+def banded(width: float) -> Any:
+    """1 beyond 5, and in a band of this width around −3 that few chosen points meet."""
+
+    def mechanism(data: Any, channel: Any, trials: Any) -> Any:
+        noisy = np.asarray(channel.release("o", data.sum(), dp.Laplace(1), sensitivity=1))
+        return ((noisy > 5) | (np.abs(noisy + 3) < width / 2)).astype(int)
+
+    return mechanism
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_band_that_chosen_points_miss_is_met_by_drawn_runs(seed: int) -> None:
+    """Beyond 5 alone the ratio is e; with the band it is 1.04. Twin: without the band the event is confirmed."""
+    claim = dp.Claim("0.1", observer="actions")
+    hidden, plain = (action_event(declare(banded(width)), [(ZERO, ONE)], claim, seed) for width in (0.4, 0.0))
+    assert hidden is None or hidden[1].shown <= claim.epsilon
+    assert plain is not None
+    assert claim.epsilon < plain[1].shown <= plain[1].epsilon <= 1
+
+
+def test_what_draws_confirm_allows_for_what_they_may_miss() -> None:
+    """With p and q known: log((p − s)/(q + s)) at most, where n runs without a miss leave s with probability 10^-9."""
+    witness = found(played_bit(dp.Laplace(1)))
+    p, q, n = (float(witness.facts[key]) for key in ("probability", "other_probability", "draws"))
+    slack = 1 - 1e-9 ** (1 / n)
+    assert (1 - slack) ** n == pytest.approx(1e-9, rel=1e-6)
+    assert float(witness.shown) == pytest.approx(math.log((p - slack) / (q + slack)), abs=1e-9)
+    assert witness.shown < witness.epsilon

@@ -88,7 +88,8 @@ def test_the_detectable_epsilon_is_flagged_most_times() -> None:
 
 @pytest.mark.parametrize("claim", [0.0, 50.0, 1e17])
 def test_the_detectable_epsilon_ends_for_every_claim(claim: float) -> None:
-    assert detectable(bet(black(1.0), 1, 100), claim, 0.0, 1000, 1e-6) >= claim
+    least = detectable(bet(black(1.0), 1, 100), claim, 0.0, 1000, 1e-6)
+    assert least is None if claim > 10 else least is not None and least > claim
 
 
 def stops_after(calls: int, scale: float) -> Any:
@@ -111,9 +112,11 @@ def test_an_interrupted_audit_says_what_holds_and_concludes_no_more() -> None:
     assert "interrupted after" in verdict.reason
     assert 0.5 < verdict.lower.epsilon < 1
     assert 1000 < verdict.lower.samples < 1500
+    assert verdict.detectable is None  # of the draws that were asked for, most were never made
     full = dp.audit(
         declare(lambda data, rng: float(data.sum() + rng.laplace())), seed=1, sequential=True, workers=1, samples=1500
     )
+    assert full.detectable is not None
     assert full.lower.epsilon == pytest.approx(verdict.lower.epsilon, abs=0.1)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import dpaudit as dp
 from dpaudit.auditors.engine import Engine
-from dpaudit.auditors.play import best_pair, play_game, undirected
+from dpaudit.auditors.play import PAIRS, best_pair, play_game, undirected
 from dpaudit.auditors.runs import Columns, Trials, gather
 
 ONE, ZERO = np.ones(1), np.zeros(1)
@@ -91,7 +91,9 @@ def test_chunks_of_different_widths_become_one_table() -> None:
 
 def test_a_pair_is_tried_in_one_direction() -> None:
     a, b = np.zeros(2), np.ones(2)
-    assert undirected([(a, b), (b, a), (a, a)]) == [(a, b), (a, a)]
+    assert undirected([(a, b), (b, a), (a, a), (a, b.copy())]) == [(a, b)]
+    assert undirected([(a, a), (b, b)]) == [(a, a)]
+    assert len(undirected([(-a, b), (a, b)])) == 2  # −0 is not 0
     assert len(undirected([(a, b), (b.copy(), a.copy())])) == 1
     assert len(undirected([("x", "y"), ("y", "x"), (1, 2)])) == 2
 
@@ -102,5 +104,56 @@ def test_the_pair_that_shows_most_is_found(by_likelihood: bool) -> None:
     pairs = [(np.full(1, k * 1.0), np.full(1, k * 1.0)) for k in range(6)]
     pairs += [(ZERO, np.full(1, 0.5)), (ZERO, ONE)]
     subject = declare(grey if by_likelihood else black, neighbours=pairs)
-    found = [best_pair(subject, subject.claim, pairs, 10_000, seed, by_likelihood, HERE)[1] for seed in range(10)]
+    found = [best_pair(subject, subject.claim, pairs, 10_000, seed, by_likelihood, HERE).pair[1] for seed in range(10)]
     assert all(pair is ONE for pair in found)
+
+
+@pytest.mark.parametrize("many", [True, False])
+def test_every_listed_pair_is_tried_and_their_number_is_told(many: bool) -> None:
+    """One of sixty pairs shows ε = 10. Its twin has it last of more than are tried, so nobody can say what would be found."""
+    pairs = [(ZERO, np.full(1, k * 1e-4)) for k in range(1, 60)] + [(ZERO, ONE)]
+
+    def one(data: Any, rng: Any) -> Any:
+        return float(data.sum() + rng.laplace(scale=0.1))
+
+    def trials(data: Any, rng: Any, trials: Any) -> Any:
+        return data.sum() + rng.laplace(scale=0.1, size=trials)
+
+    subject = declare(trials if many else one, neighbours=pairs)
+    found = dp.audit(subject, samples=2000, seed=1, workers=1)
+    assert str(found.verdict) == "refuted"
+    assert found.lower.method.endswith("best of 60 pairs")
+    assert found.detectable is not None
+    crowded = [(ZERO, np.full(1, k * 1e-9)) for k in range(1, PAIRS + 1)] + pairs[-1:]
+    missed = dp.audit(declare(trials if many else one, neighbours=crowded), samples=100, seed=1, workers=1)
+    assert str(missed.verdict) == "unproven"
+    assert missed.detectable is None
+    assert missed.lower.method.endswith(f"best of {PAIRS} pairs (of {PAIRS + 1})")
+
+
+SYMMETRIC = dp.replace_one(n=10, low=-1, high=1)
+UNMOVED: list[Any] = [  # by a record that goes from one end of its range to the other
+    (lambda data: (data**2).sum(), SYMMETRIC),
+    (lambda data: float((data == 0).any()), SYMMETRIC),
+    (np.median, SYMMETRIC),
+    (lambda data: (np.abs(data) < 0.1).sum(), dp.add_remove(n=10, low=-1, high=1)),
+    (lambda data: (data**2).sum(), dp.replace_one(n=4, low=[-1, -1], high=[1, 1])),
+]
+
+
+@pytest.mark.parametrize(("query", "neighbours"), UNMOVED)
+def test_black_boxes_are_tried_on_values_between_the_ends_and_among_mixed_others(query: Any, neighbours: Any) -> None:
+    """Twin: the same query with enough noise for its sensitivity of 2 at most; error 10^-6."""
+
+    def box(scale: float) -> Any:
+        return declare(lambda data, rng: float(query(data)) + rng.laplace(scale=scale), neighbours=neighbours)
+
+    assert [str(dp.audit(box(scale), samples=1000, seed=1).verdict) for scale in (0.05, 2.5)] == ["refuted", "unproven"]
+
+
+def test_a_witness_of_such_a_pair_names_it() -> None:
+    for neighbours in (SYMMETRIC, UNMOVED[-1][1]):
+        subject = declare(lambda data, rng: float((data**2).sum() + rng.laplace(scale=0.05)), neighbours=neighbours)
+        found = dp.audit(subject, samples=500, seed=2)
+        again = dp.audit(subject, witness=found.witness)
+        assert str(again.verdict) == "refuted"

@@ -8,41 +8,13 @@ import numpy as np
 import pytest
 
 import dpaudit as dp
-from dpaudit.auditors.runs import as_row, as_rows, child, finite, likelihood_scores, returned_values
+from dpaudit.auditors.runs import Trials, child, finite, likelihood_scores, returned_values
 
 ONE = dp.replace_one(n=1, low=0, high=1)
 
 
 def declare(function: Any) -> Any:
     return dp.subject(claim=dp.Claim("1"), neighbours=ONE)(function)
-
-
-DISTINCT: list[Any] = [
-    0, 1, 2.5, "a", "b", "", b"c", None, (1, 2), (2, 1), (1, "a"), (1, None), ("a", 1), (), np.arange(3), np.arange(4),
-    np.zeros((2, 2)), [1, [2, "x"]], [1, [3, "x"]], True, float("nan"), float("inf"), np.array(["u", "v"]),
-]  # fmt: skip
-
-
-def test_different_values_give_different_rows() -> None:
-    """Apart from 1 and True, which Python itself calls equal."""
-    rows = [tuple(as_row(value)) for value in DISTINCT]
-    equal = [(a, b) for a in range(len(rows)) for b in range(a) if str(rows[a]) == str(rows[b])]
-    assert [(DISTINCT[a], DISTINCT[b]) for a, b in equal] == [(True, 1)]
-
-
-@pytest.mark.parametrize("value", [object(), {"a": 1}, 1j, np.array([object()])])
-def test_values_that_no_subject_may_return_are_refused(value: Any) -> None:
-    with pytest.raises(dp.DpauditError, match="may return"):
-        as_row(value)
-
-
-def test_trials_are_the_first_axis_of_everything_that_is_returned() -> None:
-    table = as_rows((np.arange(3), np.ones((3, 2, 2)), np.array(["a", "b", "a"])), 3)
-    assert table.shape == (3, 6)
-    assert table[0, 5] == table[2, 5] != table[1, 5]
-    for wrong in (1.0, np.zeros(4), (np.zeros(3), np.zeros(2))):
-        with pytest.raises(dp.DpauditError, match="first axis"):
-            as_rows(wrong, 3)
 
 
 def test_numbers_that_are_not_finite_are_told_apart_by_a_column_of_their_own() -> None:
@@ -69,7 +41,7 @@ def test_runs_are_independent_of_each_other_and_of_other_seeds() -> None:
     def noisy(data: Any, channel: Any) -> Any:
         return channel.release("v", 0.0, dp.Laplace(1), sensitivity=1)
 
-    one, other = (returned_values(declare(noisy), np.zeros(1), 200, seed)[:, 1] for seed in (1, 2))
+    one, other = (returned_values(declare(noisy), np.zeros(1), 200, seed)[:, 3] for seed in (1, 2))
     assert len(np.unique(np.concatenate([one, other]))) == 400
     assert len({child(1, k) for k in range(1000)} | {child(2, k) for k in range(1000)}) == 2000
     assert child(1, 2) == child(1, 2) >= 0
@@ -90,3 +62,55 @@ def test_likelihood_scores_are_the_loss_of_each_run(many: bool) -> None:
     assert scores.shape == (count,)
     assert np.abs(scores).max() <= 1
     assert abs(scores.mean() - np.exp(-1)) < 6 * scores.std() / np.sqrt(count)
+
+
+@pytest.mark.parametrize("grey", [True, False])
+def test_runs_that_are_calls_come_in_the_order_of_their_coins(grey: bool) -> None:
+    """The number of a call is public: it must say nothing about the data set. 200 fair coins; the first 20 calls would all be
+    on one data set if the two were run one after the other, and are with probability 2^-19."""
+    calls: list[float] = []
+
+    def black(data: Any, rng: Any) -> Any:
+        calls.append(data[0])
+        return len(calls)
+
+    def by_channel(data: Any, channel: Any) -> Any:
+        calls.append(data[0])
+        return len(calls)
+
+    trials = Trials(declare(by_channel if grey else black), (np.ones(1), np.zeros(1)), 1, False)
+    coins, table = trials.chunk(0, 200)
+    assert calls == coins.astype(float).tolist()
+    assert 0 < sum(calls[:20]) < 20
+    assert table[:, 3].tolist() == list(range(1, 201))
+
+
+def test_losses_of_runs_that_are_calls_come_in_the_order_of_their_coins_too() -> None:
+    calls: list[float] = []
+
+    def mechanism(data: Any, channel: Any) -> Any:
+        calls.append(data[0])
+        return channel.release("v", data.sum(), dp.Laplace(1), sensitivity=1)
+
+    coins, _ = Trials(declare(mechanism), (np.ones(1), np.zeros(1)), 1, True).chunk(0, 50)
+    assert calls[::2] == coins.astype(float).tolist()  # each call is replayed on the other data set
+    assert calls[1::2] == (~coins).astype(float).tolist()
+
+
+@pytest.mark.parametrize("many", [True, False])
+def test_an_observer_sees_what_is_released_to_him_and_nobody_else_does(many: bool) -> None:
+    def one(data: Any, channel: Any) -> None:
+        channel.release("v", data.sum(), dp.Laplace("1e-3"), sensitivity=1, to="actions")
+
+    def trials(data: Any, channel: Any, trials: Any) -> Any:
+        one(data, channel)
+        channel.at(np.arange(0, trials, 2)).release("w", data.sum(), dp.Laplace("1e-3"), sensitivity=1, to="actions")
+        return np.zeros(trials)
+
+    subject = declare(trials if many else one)
+    seen, unseen = (
+        [returned_values(subject, np.full(1, value), 40, 1, observer) for value in (0.0, 1.0)]
+        for observer in ("actions", "others-actions")
+    )
+    assert any(np.nanmin(seen[1][:, column]) > np.nanmax(seen[0][:, column]) for column in range(seen[0].shape[1]))
+    assert np.array_equal(*unseen)

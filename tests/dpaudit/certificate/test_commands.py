@@ -130,16 +130,25 @@ def test_trusted_keys_may_stand_in_the_configuration(
     capsys.readouterr()
 
 
-def test_waivers_of_the_project_are_listed(subject: Subject, tmp_path: Path, keys: tuple[str, str], payload: Payload) -> None:
-    (tmp_path / "pyproject.toml").write_text(
-        '[[tool.dpaudit.waive]]\nrule = "DPA003"\nfingerprint = "0123456789abcdef"\nreason = "known"\nowner = "us"\n'
-        "expires = 2099-01-31\n",
-        encoding="utf-8",
-    )
-    asked = ["certify", f"{tmp_path / 'mechanism.py'}:noisy_sum", "-o", str(tmp_path / "c.json"), "--key", keys[0]]
-    assert main(asked) == 0
-    (waiver,) = payload(tmp_path / "c.json")["predicate"]["waivers"]
-    assert (waiver["rule"], waiver["owner"], waiver["expires"]) == ("DPA003", "us", "2099-01-31")
+def test_waivers_about_something_else_are_not_listed(
+    subject: Subject, tmp_path: Path, keys: tuple[str, str], payload: Payload, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither those beside the certificate nor those of the project: none of them names a finding about this subject."""
+    waiver = '[[tool.dpaudit.waive]]\nrule = "DPA003"\nfingerprint = "0123456789abcdef"\nreason = "known"\nowner = "us"\n'
+    (tmp_path / "pyproject.toml").write_text(f"{waiver}expires = 2099-01-31\n", encoding="utf-8")
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    for place in (tmp_path, elsewhere):
+        monkeypatch.chdir(place)
+        out = tmp_path / f"{place.name}.json"
+        assert main(["certify", f"{tmp_path / 'mechanism.py'}:noisy_sum", "-o", str(out), "--key", keys[0], "--seed", "1"]) == 0
+        assert payload(out)["predicate"]["waivers"] == []
+
+
+def test_a_ledger_that_is_not_there_is_called_that(tmp_path: Path, keys: tuple[str, str], capsys: Out) -> None:
+    out = ["-o", str(tmp_path / "c.json"), "--key", keys[0]]
+    assert main(["certify", str(tmp_path / "missing.ledger"), "--subject", "mine.py:noisy_sum", *out]) == 2
+    assert "missing.ledger: no such file" in capsys.readouterr().err
 
 
 def test_verify_gives_json(cert: Path, keys: tuple[str, str], capsys: Out) -> None:

@@ -40,15 +40,13 @@ def certified(subject: Subject, path: Path, firsts: list[int], **options: Any) -
     return statement(ledger_read, audited, [], [])
 
 
-@pytest.mark.parametrize(("firsts", "upper"), [([0], "1/2"), ([0, 0], "1")])
-def test_the_interval_covers_what_the_ledger_spent(
-    firsts: list[int], upper: str, tmp_path: Path, key: Ed25519PrivateKey
-) -> None:
+@pytest.mark.parametrize(("firsts", "upper"), [([0], "0.5"), ([0, 0], "1")])
+def test_the_interval_covers_what_the_ledger_spent(firsts: list[int], upper: str, tmp_path: Path, key: Ed25519PrivateKey) -> None:
     document = certified(made(tmp_path), tmp_path / "l.ledger", firsts)
     seen = document["predicate"]
     interval, spent = seen["guarantee"]["interval"], seen["ledger"]["spent"]["epsilon"]
     assert (interval["upper"], spent) == (upper, upper)
-    assert interval["lower"] == "1/2"  # one call was attacked
+    assert interval["lower"] == "0.5"  # one call was attacked
     (tmp_path / "c.json").write_text(sign(document, key), encoding="utf-8")
     draft = registry_entry(open_certificate(tmp_path / "c.json", [key.public_key()]))
     assert f"epsilon <= {upper};" in draft["deployment"]["privacy_loss"]["privacy_parameters_details"]
