@@ -26,7 +26,7 @@ from dpaudit.auditors.recomputed import computed_again
 from dpaudit.auditors.replay_checks import check_by_replay, path_finding
 from dpaudit.auditors.replayed import Observed, Replayed
 from dpaudit.auditors.runs import Trials, child
-from dpaudit.auditors.witness import Witness
+from dpaudit.auditors.witness import Witness, why
 from dpaudit.channel import PathChanged
 from dpaudit.claims import Claim, Finding, Losses, Lower, float_down, float_up
 from dpaudit.subject import Subject
@@ -141,24 +141,6 @@ def _take(result: Attack, witness: Witness, claim: Claim, played: Sequence[tuple
     result.witness = witness.facts if result.refuted else None
     if result.refuted:
         result.reason = why(witness, claim)
-
-
-def why(witness: Witness, claim: Claim) -> str:
-    """One sentence for a person."""
-    figure, allowed = f"{float(witness.epsilon):.9g}", f"{float(claim.epsilon):.9g}"
-    if witness.facts["kind"] == "transcript":
-        return f"one record changed: a transcript of positive probability has loss {figure}, exactly; the claim allows {allowed}"
-    if witness.tested is not None:
-        return (
-            f"the event “{witness.facts['event']}” has probabilities {float(witness.facts['probability']):.4g} and "
-            f"{float(witness.facts['other_probability']):.4g}, so ε is about {figure}, and at least "
-            f"{float_down(witness.shown):.6g} for all that {witness.facts['draws']:,} runs on each side show; "
-            f"the claim allows {allowed}"
-        )
-    where = f" in {witness.facts['batch']} of {witness.facts['n']} reports" if "batch" in witness.facts else ""
-    return (
-        f"the event “{witness.facts['event']}”{where} has exact probabilities that need ε ≥ {figure}; the claim allows {allowed}"
-    )
 
 
 def _game_attack(

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.auditors.attack import REFUTE, STAGES, Attack, why
+from dpaudit.auditors.attack import REFUTE, STAGES, Attack
 from dpaudit.auditors.betting import bet_until
 from dpaudit.auditors.engine import Engine
 from dpaudit.auditors.pair_names import named_pair
 from dpaudit.auditors.play import MOST_SAMPLES, play_game
 from dpaudit.auditors.recomputed import Facts, NotAWitness, Pair, computed_again
 from dpaudit.auditors.runs import Trials
+from dpaudit.auditors.witness import why
 from dpaudit.channel import simulate
 from dpaudit.claims import Claim, DpauditError, Finding, Lower, float_down, float_up, whole
 from dpaudit.subject import Subject, fresh

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -69,8 +68,12 @@ class Trials:
 
     def _in_turn(self, coins: np.ndarray, seeds: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
         """Calls in the order of the coins: what a subject counts from call to call, or reads off a clock, is public."""
-        (first, second), runs = self.pair, single_losses if self.by_likelihood else partial(single_rows, observer=self.observer)
-        sides = runs(self.subject, first, second, seeds[0]), runs(self.subject, second, first, seeds[1])
+        sides: list[Iterator[Any]] = [
+            single_losses(self.subject, data, other, seed)
+            if self.by_likelihood
+            else single_rows(self.subject, data, seed, self.observer)
+            for data, other, seed in ((*self.pair, seeds[0]), (*self.pair[::-1], seeds[1]))
+        ]
         found: tuple[list[Any], list[Any]] = [], []
         for side in (~coins).astype(int):
             found[side].append(next(sides[side]))
@@ -148,7 +151,7 @@ def returned_values(subject: Subject, data: Any, count: int, seed: int, observer
     if count == 0:
         return np.zeros((0, 0))
     if not subject.vectorised:
-        return _stack(list(itertools.islice(single_rows(subject, data, None, seed, observer), count)))
+        return _stack(list(itertools.islice(single_rows(subject, data, seed, observer), count)))
     if not subject.grey:
         return _marked(subject.public(subject.run_black(fresh(data), np.random.default_rng(seed), count)), count)
     parts = []
@@ -161,7 +164,7 @@ def returned_values(subject: Subject, data: Any, count: int, seed: int, observer
     return np.concatenate([padded(part, width) for part in parts])
 
 
-def single_rows(subject: Subject, data: Any, _: Any, seed: int, observer: str) -> Iterator[np.ndarray]:
+def single_rows(subject: Subject, data: Any, seed: int, observer: str) -> Iterator[np.ndarray]:
     """The same, a run whenever one is asked for; rows of any length."""
     rng = np.random.default_rng(seed)
     for k in itertools.count():

@@ -17,7 +17,7 @@ import numpy as np
 from dpaudit.auditors.described import describe
 from dpaudit.auditors.replayed import Replayed, replay_first
 from dpaudit.channel import Event, simulate
-from dpaudit.claims import Claim, show
+from dpaudit.claims import Claim, float_down, show
 from dpaudit.noise import from_units
 from dpaudit.noise.base import LARGEST
 from dpaudit.subject import Subject, fresh
@@ -41,6 +41,24 @@ class Witness:
     def shown(self) -> Fraction:
         """The ε that it shows beyond doubt."""
         return self.epsilon if self.tested is None else self.tested
+
+
+def why(witness: Witness, claim: Claim) -> str:
+    """One sentence for a person."""
+    figure, allowed = f"{float(witness.epsilon):.9g}", f"{float(claim.epsilon):.9g}"
+    if witness.facts["kind"] == "transcript":
+        return f"one record changed: a transcript of positive probability has loss {figure}, exactly; the claim allows {allowed}"
+    if witness.tested is not None:
+        return (
+            f"the event “{witness.facts['event']}” has probabilities {float(witness.facts['probability']):.4g} and "
+            f"{float(witness.facts['other_probability']):.4g}, so ε is about {figure}, and at least "
+            f"{float_down(witness.shown):.6g} for all that {witness.facts['draws']:,} runs on each side show; "
+            f"the claim allows {allowed}"
+        )
+    where = f" in {witness.facts['batch']} of {witness.facts['n']} reports" if "batch" in witness.facts else ""
+    return (
+        f"the event “{witness.facts['event']}”{where} has exact probabilities that need ε ≥ {figure}; the claim allows {allowed}"
+    )
 
 
 @dataclass(frozen=True)
