@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import importlib.util
 import json
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,8 @@ from dpaudit.claims import DpauditError, InvalidValue, show
 
 GROUP = "dpaudit.claims"
 SCHEMA = "dpaudit.claims/1"
+FOLLOWED = ("dpaudit", "algorithms")  # packages whose imports are followed, beside the paper's own
+IMPORTS = "what these import"
 VERDICTS = ("verified", "refuted", "conditional", "unchecked")
 
 
@@ -78,7 +82,8 @@ class Decided:
 
     def to_dict(self) -> dict[str, Any]:
         about = {"id": self.id, "where": self.where, "statement": self.statement, "verdict": self.verdict}
-        return {**about, "evidence": dict(self.evidence), "correction": self.correction, "code": dict(self.code)}
+        found = {"evidence": dict(self.evidence), "correction": self.correction, "code": dict(self.code)}
+        return {**about, **found, "stale": list(self.stale)}
 
 
 def find_checks() -> dict[str, Any]:
@@ -144,20 +149,60 @@ def plain(value: Any) -> Any:
 
 
 def digests(check: Any) -> dict[str, str]:
-    """SHA-256 of the modules that a check is about, its own first."""
+    """SHA-256 of the modules that a check is about, its own first; and one of all that these import of the paper's package, of
+    the algorithms and of dpaudit: what decides is part of the evidence too."""
     own = getattr(check.run, "__module__", None)
-    names = dict.fromkeys([*([own] if isinstance(own, str) else []), *getattr(check, "covers", ())])
-    return {name: _digest(name, check.id) for name in names}
+    names = list(dict.fromkeys([*([own] if isinstance(own, str) else []), *getattr(check, "covers", ())]))
+    told = {name: _digest(name, check.id) for name in names}
+    rest = sorted(_imported(tuple(names)) - set(names))
+    lines = [f"{name} {_digest(name, check.id)}" for name in rest]
+    return {**told, IMPORTS: hashlib.sha256("\n".join(lines).encode()).hexdigest()} if rest else told
 
 
 def _digest(name: str, claim: str) -> str:
+    origin = _origin(name)
+    if origin is None:
+        raise ClaimError(claim, f"covers {name}, which is not installed")
+    return hashlib.sha256(origin.read_bytes()).hexdigest()
+
+
+def _origin(name: str) -> Path | None:
     try:
         spec = importlib.util.find_spec(name)
     except (ImportError, ValueError):
-        spec = None
-    if spec is None or spec.origin is None:
-        raise ClaimError(claim, f"covers {name}, which is not installed")
-    return hashlib.sha256(Path(spec.origin).read_bytes()).hexdigest()
+        return None
+    return None if spec is None or spec.origin is None else Path(spec.origin)
+
+
+def _imported(names: tuple[str, ...]) -> set[str]:
+    """All modules that these import, one way or another, as far as they belong to the same packages or to ``FOLLOWED``."""
+    tops = {name.partition(".")[0] for name in names} | set(FOLLOWED)
+    found, waiting = set(names), list(names)
+    while waiting:
+        for name in _imports(waiting.pop()):
+            if name.partition(".")[0] in tops and name not in found:
+                found.add(name)
+                waiting.append(name)
+    return found
+
+
+def _imports(name: str) -> Iterator[str]:
+    """The modules that a module names in its imports, also inside functions."""
+    origin = _origin(name)
+    if origin is not None and origin.suffix == ".py":
+        tops = {name.partition(".")[0], *FOLLOWED}
+        yield from (each for each in _named(origin.read_bytes()) if each.partition(".")[0] in tops and _origin(each) is not None)
+
+
+@lru_cache(maxsize=4096)
+def _named(source: bytes) -> frozenset[str]:
+    named: set[str] = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            named |= {each.name for each in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            named |= {node.module, *(f"{node.module}.{each.name}" for each in node.names)}
+    return frozenset(named)
 
 
 def read_stored(document: object, checks: Mapping[str, Any]) -> list[Decided]:
@@ -175,9 +220,10 @@ def _stored(entry: Any, checks: Mapping[str, Any]) -> Decided:
             raise InvalidValue("verdict", parts["verdict"], "one of " + ", ".join(VERDICTS))
     except (KeyError, TypeError, AttributeError):
         raise InvalidValue("evidence", "an entry", "a claim as dpaudit claims writes it") from None
-    now = digests(checks[parts["id"]]) if parts["id"] in checks else {}
-    stale = [name for name in {**code, **now} if code.get(name) != now.get(name)]
-    return Decided(**parts, code=code, stale=stale)
+    if parts["id"] not in checks:
+        return Decided(**parts, code=code, stale=["its check, which is not installed"])
+    now = digests(checks[parts["id"]])
+    return Decided(**parts, code=code, stale=[name for name in {**code, **now} if code.get(name) != now.get(name)])
 
 
 def _load(point: EntryPoint) -> Iterable[Any]:

@@ -44,7 +44,8 @@ figcaption { color: var(--soft); font-size: .9rem; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .2rem 1rem; margin: .6rem 0; }
 dt { color: var(--soft); } dd { margin: 0; overflow-wrap: anywhere; min-width: 0; }
 @media (max-width: 40rem) { dl { grid-template-columns: 1fr; } dt { margin-top: .3rem; } }
-@media print { body { max-width: none; padding: 0; } h2 { break-after: avoid; } section { break-inside: avoid-page; }
+@media print { .wide { overflow: visible; } td, th { overflow-wrap: anywhere; font-size: .75rem; padding: .1rem .3rem; }
+  body { max-width: none; padding: 0; } h2 { break-after: avoid; } section { break-inside: avoid-page; }
   a { color: inherit; } }
 """
 

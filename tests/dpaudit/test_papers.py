@@ -13,7 +13,7 @@ import pytest
 
 from dpaudit.claims import DpauditError
 from dpaudit.cli import main
-from dpaudit.papers import Check, ClaimError, Decision, decide, digests, find_checks, plain, read_stored, select
+from dpaudit.papers import Check, ClaimError, Decision, _imported, decide, digests, find_checks, plain, read_stored, select
 
 PACKAGE = """
 from dpaudit.papers import Check, Decision
@@ -104,6 +104,37 @@ def test_stored_evidence_is_stale_once_the_code_it_covers_changes(package: Path,
     assert main(["claims", "other.sum", "--stored", str(stored)]) == 3
     assert "covered_code" in capsys.readouterr().out.split("stale")[1]
     assert main(["claims", "other.sum"]) == 0
+
+
+def test_evidence_is_stale_too_once_a_module_that_decides_has_changed(package: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    stored, told = package / "evidence.json", package / "told.json"
+    (package / "covered_code.py").write_text("import covered_code_below\n", encoding="utf-8")
+    (package / "covered_code_below.py").write_text("answer = 1\n", encoding="utf-8")
+    first = _imported(("covered_code",))
+    assert "covered_code_below" not in first  # another package: not followed
+    assert {"proofs_checks.audited", "dpaudit.verdict"} <= _imported(("proofs_checks.theorem2_privacy",))
+    before = digests(find_checks()["thm2.privacy"])
+    assert before["what these import"] != digests(find_checks()["thm1.sensitivity"]).get("what these import")
+    assert main(["claims", "other.sum", "--quick", "--format", "json", "--output", str(stored)]) == 0
+    document = json.loads(stored.read_text(encoding="utf-8"))
+    document["claims"][0]["code"]["what these import"] = "0" * 64
+    stored.write_text(json.dumps(document), encoding="utf-8")
+    assert main(["claims", "other", "--stored", str(stored), "--format", "json", "--output", str(told)]) == 3
+    read = json.loads(told.read_text(encoding="utf-8"))
+    assert (read["quick"], read["claims"][0]["stale"]) == (True, ["what these import"])
+
+
+def test_evidence_about_an_unknown_claim_is_stale_and_what_is_missing_is_named(
+    package: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stored = package / "evidence.json"
+    assert main(["claims", "other.sum", "--format", "json", "--output", str(stored)]) == 0
+    forged = stored.read_text(encoding="utf-8").replace("other.sum", "other.forged")
+    (package / "forged.json").write_text(forged, encoding="utf-8")
+    (only,) = read_stored(json.loads(forged), find_checks())
+    assert only.stale
+    assert main(["claims", "thm1.sensitivity", "--stored", str(stored)]) == 3
+    assert "Not in the stored evidence: thm1.sensitivity" in capsys.readouterr().out
 
 
 def test_code_that_is_gone_is_named(package: Path) -> None:
