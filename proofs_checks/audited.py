@@ -20,7 +20,7 @@ def decide_by_audits(
     seed: int = 1,
 ) -> Decision:
     """Refuted if one audit refutes (exactly, or at confidence 1−10^-6); verified if all certify; else conditional."""
-    rows, witness = [], None
+    rows, verdicts = [], []
     for setting in settings:
         subject = make(**setting, calibration=calibration)
         for observer in observers:
@@ -34,15 +34,19 @@ def decide_by_audits(
             }
             bounds = {"attacked ≥": round(found.lower.epsilon, 9), "proven ≤": upper, "by": found.lower.method}
             rows.append({**asked, "verdict": str(found.verdict), **bounds})
-            if found.verdict == "refuted" and witness is None:
-                witness = {"counterexample": found.witness, "reason": found.reason}
-    refuted = [row for row in rows if row["verdict"] == "refuted"]
+            verdicts.append(found)
+    refuted = [(row, found) for row, found in zip(rows, verdicts, strict=True) if found.verdict == "refuted"]
     certified = [row for row in rows if row["verdict"] == "certified"]
     if refuted:
-        first = refuted[0]
-        summary = f"claimed ε = {first['ε']}, T = {first['T']}, observer {first['observer']}: true ε ≥ {first['attacked ≥']:.6g}"
+        alike = [pair for pair in refuted if pair[0]["observer"] == refuted[0][0]["observer"]]
+        row, found = min(
+            alike, key=lambda pair: (pair[1].witness or {}).get("kind") == "statistics"
+        )  # what is computed comes first
+        shown = (found.witness or {}).get("epsilon", row["attacked ≥"]) if row["by"].startswith("guessing") else row["attacked ≥"]
+        summary = f"claimed ε = {row['ε']}, T = {row['T']}, observer {row['observer']}: true ε ≥ {float(shown):.6g}"
         summary += f" ({len(refuted)} of {len(rows)} audits)"
-        return Decision("refuted", {"summary": summary, **(witness or {}), "audits": rows}, correction)
+        told = {"summary": summary, "counterexample": found.witness, "reason": found.reason, "audits": rows}
+        return Decision("refuted", told, correction)
     if len(certified) == len(rows):
         return Decision("verified", {"summary": f"certified in all {len(rows)} audits", "audits": rows})
     summary = f"certified in {len(certified)} of {len(rows)} audits, refuted in none"
