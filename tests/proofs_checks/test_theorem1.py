@@ -26,7 +26,7 @@ def test_the_printed_algorithm_is_refuted_for_both_observers() -> None:
         ("actions", "refuted"),
         ("server", "refuted"),
     }
-    assert all(row["attacked ≥"] > 1.4 * Fraction(row["ε"]) for row in found.evidence["audits"])
+    assert all(row["attacked ≥"] > 1.3 * Fraction(row["ε"]) for row in found.evidence["audits"])
 
 
 def test_twin_the_corrected_algorithm_is_certified() -> None:
