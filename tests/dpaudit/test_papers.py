@@ -108,13 +108,16 @@ def test_stored_evidence_is_stale_once_the_code_it_covers_changes(package: Path,
 
 def test_evidence_is_stale_too_once_a_module_that_decides_has_changed(package: Path, capsys: pytest.CaptureFixture[str]) -> None:
     stored, told = package / "evidence.json", package / "told.json"
-    (package / "covered_code.py").write_text("import covered_code_below\n", encoding="utf-8")
-    (package / "covered_code_below.py").write_text("answer = 1\n", encoding="utf-8")
-    first = _imported(("covered_code",))
-    assert "covered_code_below" not in first  # another package: not followed
     assert {"proofs_checks.audited", "dpaudit.verdict"} <= _imported(("proofs_checks.theorem2_privacy",))
-    before = digests(find_checks()["thm2.privacy"])
-    assert before["what these import"] != digests(find_checks()["thm1.sensitivity"]).get("what these import")
+    paper = package / "a_paper"
+    paper.mkdir()
+    for name, source in {"__init__": "", "claims": "def f():\n    from a_paper import helper\n", "helper": "x = 1\n"}.items():
+        (paper / f"{name}.py").write_text(source, encoding="utf-8")
+    check = Check("a.b", "here", "x", lambda quick: Decision("verified", {"summary": "x"}), covers=["a_paper.claims"])
+    before = digests(check)
+    assert digests(check) == before
+    (paper / "helper.py").write_text("x = 2\n", encoding="utf-8")
+    assert [name for name, digest in digests(check).items() if before[name] != digest] == ["what these import"]
     assert main(["claims", "other.sum", "--quick", "--format", "json", "--output", str(stored)]) == 0
     document = json.loads(stored.read_text(encoding="utf-8"))
     document["claims"][0]["code"]["what these import"] = "0" * 64

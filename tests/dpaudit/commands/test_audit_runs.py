@@ -88,7 +88,8 @@ def test_a_scheduler_that_cannot_be_used_is_named(address: str, capsys: pytest.C
 @pytest.fixture
 def cluster() -> Iterator[str]:
     """A real scheduler with two worker processes."""
-    distributed = pytest.importorskip("distributed")
+    import distributed  # of the extra "scheduler": without it this test fails, it is not skipped
+
     local = distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50)
     try:
         yield local.scheduler_address
