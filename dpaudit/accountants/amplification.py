@@ -13,16 +13,18 @@ from dpaudit.accountants import blanket, clone, closed
 from dpaudit.accountants.blanket import GRID_STEPS
 from dpaudit.accountants.clone import CLONE, RESPONSE, sign_family
 from dpaudit.accountants.closed import failure_probability, number_of_reports, privacy_parameter, significant_digits
-from dpaudit.accountants.inversion import epsilon_refuted, largest_epsilon0, least_epsilon, shorten
+from dpaudit.accountants.inversion import epsilon_refuted, estimated_epsilon, largest_epsilon0, least_epsilon, shorten
 from dpaudit.accountants.search import log
 from dpaudit.claims import Enclosure, InvalidValue, Number, whole
 from dpaudit.noise.extreme import Attack, extreme_report_attack
 
 __all__ = ["METHODS", "Attack", "amplify", "epsilon0_rule", "extreme_report_attack", "invert"]
 
+_WORTH = Fraction(1, 500)  # by how much an attack must promise to beat those before it
 METHODS = ("closed", "clone", "laplace")
 
 Bound = clone.Family | blanket.Family
+Attacking = clone.Family | blanket.EndAttack
 
 
 def amplify(
@@ -53,7 +55,7 @@ def amplify(
         return Enclosure(low, high, closed.in_domain(local, clients, failure), method, witness)
     family = _family(method, steps)
     low, high = least_epsilon(family, local, clients, failure)
-    if family is not CLONE and _clones_are_near(local, clients, high, failure):
+    if family is not CLONE and high > 0 and _clones_meet(local, clients, high, failure):
         high = min(high, least_epsilon(CLONE, local, clients, failure)[1])
     witness = _attacked(family, local, clients, failure) if attack else None
     return Enclosure(min(max(low, witness or low), high), high, True, method, witness)
@@ -118,14 +120,14 @@ def _family(method: str, steps: object) -> Bound:
 def _largest_epsilon0(family: Bound, epsilon: Fraction, n: int, delta: Fraction) -> tuple[Fraction, Fraction]:
     """The blanket is never worse than the clones, but its enclosure may be."""
     low, high = largest_epsilon0(family, epsilon, n, delta, family.attack)
-    if family is not CLONE and _clones_are_near(low, n, epsilon, delta):
+    if family is not CLONE and _clones_meet(low, n, epsilon, delta):
         low = max(low, largest_epsilon0(CLONE, epsilon, n, delta, CLONE.attack)[0])
     return low, max(low, high)
 
 
-def _clones_are_near(epsilon0: Fraction, n: int, epsilon: Fraction, delta: Fraction) -> bool:
-    """Do the clones also meet δ there, or nearly? Then they may give the better end."""
-    return CLONE.estimate(float(epsilon0), n, float(epsilon)) < log(delta) + 0.5
+def _clones_meet(epsilon0: Fraction, n: int, epsilon: Fraction, delta: Fraction) -> bool:
+    """Do the clones also meet δ there, or all but? Then they may give the better end."""
+    return CLONE.estimate(float(epsilon0), n, float(epsilon)) < log(delta) * (1 - 1e-4) + 1e-4
 
 
 def _attacked(family: Bound, epsilon0: Fraction, n: int, delta: Fraction) -> Fraction:
@@ -148,9 +150,13 @@ def _laplace_attack(family: blanket.Family, epsilon0: Fraction, n: int, delta: F
     best = family.attack(epsilon0, n, delta)
     if float(epsilon0) > math.log(n) + 5 or best > epsilon0 * Fraction(999, 1000):
         return best
-    ends = blanket.EndAttack(family.steps)
+    ends, others = blanket.EndAttack(family.steps), list[Attacking]()
     if epsilon0 >= blanket.TINY and ends.is_quick(epsilon0, n):
-        best = max(best, epsilon_refuted(ends, epsilon0, n, delta))
+        others.append(ends)
     if epsilon0 <= 1:
-        best = max(best, epsilon_refuted(sign_family(family.steps), epsilon0, n, delta))
+        others.append(sign_family(family.steps))
+    hoped = [(estimated_epsilon(attack, float(epsilon0), n, log(delta)), attack) for attack in others]
+    for hope, attack in sorted(hoped, key=lambda pair: -pair[0]):
+        if hope > best * (1 + _WORTH):
+            best = max(best, epsilon_refuted(attack, epsilon0, n, delta))
     return best

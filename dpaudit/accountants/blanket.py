@@ -24,7 +24,7 @@ import flint
 
 from dpaudit.accountants import few
 from dpaudit.accountants.clone import CLONE, sign_family
-from dpaudit.accountants.contour import enclose, estimate, saddle
+from dpaudit.accountants.contour import enclose, estimate, last_slope, quick, saddle
 from dpaudit.accountants.enumerated import can_enumerate, enumerated
 from dpaudit.accountants.laplace_floats import LaplaceFloats
 from dpaudit.accountants.laplace_law import BlanketLaw, EndLaw
@@ -37,7 +37,8 @@ TINY = Fraction(1, 1000)  # ε0 below which clones and the sign of a report encl
 _MANY = 1000.0  # expected reports at the ends from which on the contour has a short tail
 _NEAR = 16.0  # the size of z e^ε0 on the contour up to which it is tried
 _CROWD = 300.0  # expected reports that hide the target (a twentieth of that at the ends) from which on the contour estimates well
-_WIDE = Fraction(1, 10**4)  # relative width of an enclosure by the contour that is worth another way
+_WIDE, _TOO_WIDE = Fraction(1, 10**4), Fraction(1, 100)  # relative width of an enclosure by the contour that is worth the grid,
+_COARSE = 10.0  # the second where more than e^10 reports count: there the grid is coarse
 _NOBODY = -12.0  # log of the expected number of reports that hide the target, below which it is alone
 
 Ends = tuple[Fraction, Fraction]
@@ -61,27 +62,37 @@ class Family:
             return single
         with precision(192):
             alone = lower(ball(single[0]) * (1 - lattice(epsilon0, self.steps, 192).mass) ** (n - 1)), single[1]
-        if self.hiding(float(epsilon0), n) < _NOBODY:
+        if _hiding(float(epsilon0), n) < _NOBODY:
             return alone
         if epsilon0 < TINY:
             return sign_family(self.steps).delta(epsilon0, n, epsilon, effort)[0], CLONE.delta(epsilon0, n, epsilon, effort)[1]
         return _both(alone, enclosed(self.steps, epsilon0, n, epsilon, effort))
 
-    def estimate(self, epsilon0: float, n: int, epsilon: float) -> float:
+    def estimate(self, epsilon0: float, n: int, epsilon: float, near: float | None = None) -> float:
         """log δ(ε) in floats, uncertified."""
         if epsilon >= epsilon0:
             return -math.inf
-        if n == 1 or self.hiding(epsilon0, n) < _NOBODY:
-            return math.log(-math.expm1((epsilon - epsilon0) / 2))
+        if n == 1 or _hiding(epsilon0, n) < _NOBODY:
+            return _alone(epsilon0, epsilon)
         if epsilon0 < TINY:
-            return CLONE.estimate(epsilon0, n, epsilon)
+            return CLONE.estimate(epsilon0, n, epsilon, near)
         if math.log(n) - max(epsilon0 / 2, epsilon0 - 3) > math.log(_CROWD):
-            return estimate(LaplaceFloats(epsilon0, self.steps, n, epsilon))
-        return few.estimated(epsilon0, n, epsilon, self.steps)
+            return estimate(LaplaceFloats(epsilon0, self.steps, n, epsilon), near)
+        return few.estimated(epsilon0, n, epsilon, self.steps, near=near)
 
-    def hiding(self, epsilon0: float, n: int) -> float:
-        """The log of the expected number of reports that hide the target, nγ."""
-        return math.log(n) - epsilon0 / 2
+    def quick(self, epsilon0: float, n: int, epsilon: float, near: float | None = None) -> tuple[float, float | None]:
+        """log δ(ε) at a fraction of the cost, off by a small factor where few hide the target; and ``near`` for the next."""
+        if epsilon >= epsilon0 or n == 1 or _hiding(epsilon0, n) < _NOBODY:
+            return self.estimate(epsilon0, n, epsilon), None
+        if epsilon0 < TINY:
+            return CLONE.quick(epsilon0, n, epsilon, near)
+        value, c = quick(LaplaceFloats(epsilon0, self.steps, n, epsilon), near)
+        return min(value, _alone(epsilon0, epsilon)), c
+
+    def last(self, epsilon0: float, n: int) -> tuple[float, float]:
+        """As in ``last_slope``."""
+        end = math.exp(-epsilon0) / 2
+        return last_slope(0.5, end, -math.expm1(-epsilon0 / 2), n)
 
     def attack(self, epsilon0: Fraction, n: int, delta: Fraction) -> Fraction:
         """A proven lower bound on ε for these reports: the extreme report."""
@@ -109,19 +120,36 @@ class EndAttack:
             return single_report(self.steps, epsilon0, epsilon, effort)
         return enclosed(self.steps, epsilon0, n, epsilon, effort, attack=True)
 
-    def estimate(self, epsilon0: float, n: int, epsilon: float) -> float:
+    def estimate(self, epsilon0: float, n: int, epsilon: float, near: float | None = None) -> float:
         """log δ(ε) in floats, uncertified."""
         if epsilon >= epsilon0:
             return -math.inf
         if n == 1:
-            return math.log(-math.expm1((epsilon - epsilon0) / 2))
+            return _alone(epsilon0, epsilon)
         if math.log(n) - max(0.0, epsilon0 - 3) > math.log(_CROWD):
-            return estimate(LaplaceFloats(epsilon0, self.steps, n, epsilon, attack=True))
-        return few.estimated(epsilon0, n, epsilon, self.steps, attack=True)
+            return estimate(LaplaceFloats(epsilon0, self.steps, n, epsilon, attack=True), near)
+        return few.estimated(epsilon0, n, epsilon, self.steps, attack=True, near=near)
 
-    def hiding(self, epsilon0: float, n: int) -> float:
-        """The log of the number of reports that hide the target: all."""
-        return math.log(n)
+    def quick(self, epsilon0: float, n: int, epsilon: float, near: float | None = None) -> tuple[float, float | None]:
+        """log δ(ε) at a fraction of the cost, off by a small factor where few hide the target; and ``near`` for the next."""
+        if epsilon >= epsilon0 or n == 1:
+            return self.estimate(epsilon0, n, epsilon), None
+        value, c = quick(LaplaceFloats(epsilon0, self.steps, n, epsilon, attack=True), near)
+        return min(value, _alone(epsilon0, epsilon)), c
+
+    def last(self, epsilon0: float, n: int) -> tuple[float, float]:
+        """As in ``last_slope``."""
+        return last_slope(0.5, math.exp(-epsilon0) / 2, 0.0, n)
+
+
+def _hiding(epsilon0: float, n: int) -> float:
+    """The log of the expected number of reports that hide the target, nγ."""
+    return math.log(n) - epsilon0 / 2
+
+
+def _alone(epsilon0: float, epsilon: float) -> float:
+    """log δ(ε) of one report, in floats."""
+    return math.log(-math.expm1((epsilon - epsilon0) / 2))
 
 
 def single_report(steps: int, epsilon0: Fraction, epsilon: Fraction, effort: Fraction) -> Ends:
@@ -146,7 +174,8 @@ def enclosed(steps: int, epsilon0: Fraction, n: int, epsilon: Fraction, effort: 
         bits = 320 + 2 * n.bit_length()
         with precision(bits), suppress(ArithmeticError):  # where the power series does not reach
             found = _ends(*enclose(law(lattice(epsilon0, steps, bits, attack), n, epsilon)))
-    if found[1] - found[0] > found[1] * _WIDE:
+    counting = math.log(n) if attack else _hiding(float(epsilon0), n)
+    if found[1] - found[0] > found[1] * (_WIDE if counting < _COARSE else _TOO_WIDE):
         logs = few.enclosed(epsilon0, n, epsilon, steps, attack)
         with precision(128):
             found = _both(found, _ends(*(ball(Fraction(x)).exp() if x > -math.inf else flint.arb(0) for x in logs)))

@@ -16,7 +16,7 @@ from typing import Any
 
 import flint
 
-from dpaudit.accountants.contour import enclose
+from dpaudit.accountants.contour import enclose, last_slope, quick
 from dpaudit.accountants.three_floats import ThreeFloats
 from dpaudit.accountants.three_values import ThreeValues, exact_sum, is_long
 from dpaudit.balls import ball, decimal, lower, precision, upper
@@ -76,18 +76,32 @@ class Family:
         with precision(bits):
             return _ends(*exact_sum(self.law(epsilon0, n, epsilon), bits))
 
-    def estimate(self, epsilon0: float, n: int, epsilon: float) -> float:
+    def estimate(self, epsilon0: float, n: int, epsilon: float, near: float | None = None) -> float:
         """log δ(ε) in floats, uncertified."""
         if epsilon >= epsilon0:
             return -math.inf
         if _hopeless(Fraction(epsilon0), n):
-            return math.log(-math.expm1(epsilon - epsilon0)) - math.log1p(math.exp(-epsilon0))
+            return _alone(epsilon0, epsilon)
         floats = self.floats(epsilon0, n, epsilon)
-        return floats.log_delta() if floats.plus > 0 else -math.inf
+        return floats.log_delta(near) if floats.plus > 0 else -math.inf
 
-    def hiding(self, epsilon0: float, n: int) -> float:
-        """The log of the expected number of reports that hide the target, or about that."""
-        return math.log(n) - epsilon0
+    def quick(self, epsilon0: float, n: int, epsilon: float, near: float | None = None) -> tuple[float, float | None]:
+        """log δ(ε) at a fraction of the cost, off by a small factor where few hide the target; and ``near`` for the next."""
+        if epsilon >= epsilon0 or _hopeless(Fraction(epsilon0), n):
+            return self.estimate(epsilon0, n, epsilon), None
+        floats = self.floats(epsilon0, n, epsilon)
+        if floats.plus <= 0:
+            return -math.inf, None
+        value, c = quick(floats, near)
+        return min(value, _alone(epsilon0, epsilon)), c
+
+    def last(self, epsilon0: float, n: int) -> tuple[float, float]:
+        """As in ``last_slope``."""
+        if _hopeless(Fraction(epsilon0), n):
+            return -math.log1p(math.exp(-epsilon0)), 0.0
+        law = self.floats(epsilon0, n, epsilon0)
+        one = self.floats(epsilon0, n, epsilon0 * (1 - 1e-6)).plus / (epsilon0 * 1e-6)
+        return last_slope(law.weight * one, law.weight, law.rest if law.idle == 0 else 0.0, n)
 
     def attack(self, epsilon0: Fraction, n: int, delta: Fraction) -> Fraction:
         """A proven lower bound on ε for some ε0-LDP randomiser."""
@@ -137,6 +151,11 @@ def last_one_out(epsilon0: Fraction, n: int, delta: Fraction) -> Fraction:
 def _hopeless(epsilon0: Fraction, n: int) -> bool:
     """Is a single clone among the n − 1 others so rare that no amplification can be seen?"""
     return float(epsilon0) > math.log(n) + 40
+
+
+def _alone(epsilon0: float, epsilon: float) -> float:
+    """log δ(ε) of one report of binary randomised response, which no ε0-LDP randomiser exceeds."""
+    return math.log(-math.expm1(epsilon - epsilon0)) - math.log1p(math.exp(-epsilon0))
 
 
 def _lone_target(epsilon0: Fraction, n: int, epsilon: Fraction) -> tuple[Any, Any]:

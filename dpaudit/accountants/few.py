@@ -43,24 +43,26 @@ def enclosed(epsilon0: Fraction, n: int, epsilon: Fraction, steps: int, attack: 
     most = _rounded(epsilon, epsilon0, steps, attack, up=True)
     if most is None:
         return -math.inf, 0.0
-    plan = _plan(most, n, None)
+    plan = _plan(most, LaplaceFloats(most.epsilon0, steps, n, most.epsilon, attack), None)
     low = -math.inf
     if least is not None:
         low = log_lower(_summand(Grid(least, plan.above, plan.below, up=False)), n, plan.c, plan.nodes)
     return low, min(0.0, log_upper(_summand(Grid(most, plan.above, plan.below, up=True)), n, plan.c, plan.nodes))
 
 
-def estimated(epsilon0: float, n: int, epsilon: float, steps: int, attack: bool = False) -> float:
-    """log δ(ε) on a coarse grid, corrected for the variance that moving the points to the knots has added."""
-    law = Ratios(epsilon, epsilon0 - epsilon, steps, attack)
-    plan = _plan(law, n, 512)
-    grid = Grid(law, plan.above, plan.below, up=True)
-    summand = _summand(grid)
-    weight, moved, _ = grid.cells
-    share = moved / np.maximum(weight, 1e-300)
-    added = weight * np.minimum(share * (1 - share), 1 / 6) * np.exp(plan.c * grid.step * (grid.knots[:-1] + 0.5))
-    variance = n * float(added.sum()) * grid.step**2 * math.exp(-summand.log_moment(plan.c))
-    return min(0.0, log_upper(summand, n, plan.c, plan.nodes) - plan.c**2 * variance / 2)
+def estimated(epsilon0: float, n: int, epsilon: float, steps: int, attack: bool = False, near: float | None = None) -> float:
+    """log δ(ε) on a coarse grid, corrected for what moving the points to the knots has done to the cumulants at c."""
+    law, floats = Ratios(epsilon, epsilon0 - epsilon, steps, attack), LaplaceFloats(epsilon0, steps, n, epsilon, attack)
+    plan = _plan(law, floats, 256, near)
+    summand = _summand(Grid(law, plan.above, plan.below, up=True))
+    moved = _normal(n, plan.c, *floats.cumulants(plan.c)) - _normal(n, plan.c, *summand.cumulants(plan.c))
+    return min(0.0, log_upper(summand, n, plan.c, plan.nodes) + moved)
+
+
+def _normal(n: int, c: float, height: float, slope: float, curvature: float) -> float:
+    """log ∫ φ(z)^n/z² over the contour through c, up to a constant, if the integrand were that of a normal law."""
+    drift, square = n * slope - 2 / c, n * curvature + 2 / c**2
+    return n * height - drift**2 / (2 * square) - math.log(square) / 2
 
 
 def _summand(grid: Grid) -> Summand:
@@ -81,9 +83,8 @@ def _to_float(value: Fraction, *, up: bool) -> float:
     return math.nextafter(near, -math.inf) if not up and Fraction(near) > value else near
 
 
-def _plan(law: Ratios, n: int, nodes: int | None) -> Plan:
-    floats = LaplaceFloats(law.epsilon0, law.steps, n, law.epsilon, law.attack)
-    at = saddle(floats)
+def _plan(law: Ratios, floats: LaplaceFloats, nodes: int | None, near: float | None = None) -> Plan:
+    n, at = floats.n, saddle(floats, near)
     c, width = at.c, math.sqrt(at.deviation**2 + 2 / at.c**2)
     if nodes is None:
         weights, values = floats.points

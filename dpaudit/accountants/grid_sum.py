@@ -38,6 +38,14 @@ class Summand:
             float((self.weights * np.expm1(c * self.step * self.knots)).sum()) + float(self.weights.sum()) - self.total
         )
 
+    def cumulants(self, c: float) -> tuple[float, float, float]:
+        """log φ and its first two derivatives at c."""
+        values = self.step * self.knots
+        height = self.log_moment(c)
+        firsts = self.weights * values * np.exp(c * values - height)
+        mean = float(firsts.sum())
+        return height, mean, float(firsts @ values) - mean**2
+
 
 def log_upper(law: Summand, n: int, c: float, nodes: int) -> float:
     """The log of an upper bound on E[S_+]/n."""
@@ -65,13 +73,17 @@ def _mean(law: Summand, n: int, c: float, nodes: int) -> tuple[float, float, flo
     square = 2 * excess.real + excess.real**2 + excess.imag**2
     seen = np.flatnonzero(square > math.expm1(-2 * _NEGLIGIBLE / n))
     logs = log1p(excess[seen])
-    power = np.exp(n * logs.real) * (np.cos(n * logs.imag) + 1j * np.sin(n * logs.imag))
-    kernel = 1 / (4 * np.sinh((c * law.step - 2j * math.pi / nodes * seen) / 2) ** 2)
-    both = np.where((seen == 0) | (seen == nodes // 2), 1.0, 2.0)
+    # ω/(ω−1)² = 1/(2 sinh((ch − iθ)/2))², sinh(x − iy) = sinh x cos y − i cosh x sin y
+    angle, half = math.pi / nodes * seen, c * law.step / 2
+    real, imaginary = 2 * math.sinh(half) * np.cos(angle), 2 * math.cosh(half) * np.sin(angle)
+    # Re(e^{iψ}/(x − iy)²) = cos(ψ + 2 arg(x + iy))/(x² + y²)
+    turned = n * logs.imag + 2 * np.arctan2(imaginary, real)
+    terms = np.exp(n * logs.real) * np.cos(turned) / (real**2 + imaginary**2)
+    ends = float(terms[seen % (nodes // 2) == 0].sum())  # θ = 0 and π have no partner
     error = n * share * (math.sqrt(nodes) * math.log2(nodes) * 2.0**-49 + 2.0**-45) + 2.0**-45 + math.exp(-_NEGLIGIBLE)
     # the mean of |ω/(ω−1)²| over the roots is coth(Mch/2)/(2 sinh ch)
     size = 1 / (math.tanh(min(20.0, nodes * c * law.step / 2)) * 2 * math.sinh(c * law.step))
-    return n * log_phi, float((both * (kernel * power).real).sum()) / nodes, size * error
+    return n * log_phi, (2 * float(terms.sum()) - ends) / nodes, size * error
 
 
 def _slack(law: Summand, n: int, peak: float) -> float:

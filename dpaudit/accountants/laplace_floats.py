@@ -29,11 +29,15 @@ class LaplaceFloats:
     @cached_property
     def points(self) -> tuple[Floats, Floats]:
         """Weights and values, the largest value first; they leave out G = 0."""
-        weights, log_u = _points(self.epsilon0, self.steps, self.attack)
+        weights, log_u = points(self.epsilon0, self.steps, self.attack)
         values = math.exp(self.epsilon) * np.expm1(log_u - self.epsilon)
         if self.attack:
             return weights, values
         return np.concatenate([weights, weights[:-1]]), np.concatenate([values, -np.expm1(log_u[:-1] + self.epsilon)])
+
+    @property
+    def top(self) -> float:
+        return math.exp(self.epsilon) * math.expm1(self.epsilon0 - self.epsilon)
 
     @property
     def mean(self) -> float:
@@ -44,22 +48,38 @@ class LaplaceFloats:
         weights, values = self.points
         if c * float(values[0]) > 600:
             return math.inf, math.inf, math.inf
-        tilted = weights * np.exp(c * values)
-        first = float(tilted @ values)
+        firsts, seconds, idle, _ = self._moments
+        height = c * values
+        x = np.expm1(height)
         if self._far(c):
-            phi = 1 - float(weights.sum()) + float(tilted.sum())
+            tilted = np.exp(height)
+            phi, first, second = idle + float(weights @ tilted), float(firsts @ tilted), float(seconds @ tilted)
             if phi < 1e-100:
                 return math.inf, math.inf, math.inf
-            log_phi = math.log1p(float(weights @ np.expm1(c * values))) if phi > 0.5 else math.log(phi)
+            log_phi = math.log1p(float(weights @ x)) if phi > 0.5 else math.log(phi)
         else:  # with the exact mean, which the points give up to rounding only
-            x = np.expm1(c * values)
-            log_phi = math.log1p(c * self.mean + float(weights @ (x - c * values)))
-            phi, first = math.exp(log_phi), self.mean + float((weights * x) @ values)
-        return log_phi, first / phi, float(tilted @ values**2) / phi - (first / phi) ** 2
+            log_phi = math.log1p(c * self.mean + float(weights @ (x - height)))
+            phi, first, second = math.exp(log_phi), self.mean + float(firsts @ x), float(seconds @ (1 + x))
+        return log_phi, first / phi, second / phi - (first / phi) ** 2
+
+    def tilted_powers(self, c: float) -> tuple[float, float, float, float]:
+        weights, values = self.points
+        firsts, seconds, idle, _ = self._moments
+        tilted = np.exp(c * values)
+        phi = idle + float(weights @ tilted)
+        squares = seconds * tilted
+        cubes = squares * values
+        return float(firsts @ tilted) / phi, float(squares.sum()) / phi, float(cubes.sum()) / phi, float(cubes @ values) / phi
+
+    @cached_property
+    def _moments(self) -> tuple[Floats, Floats, float, float]:
+        """Weight times value, and times its square; the weight of G = 0; the smallest value."""
+        weights, values = self.points
+        return weights * values, weights * values**2, 1 - float(weights.sum()), float(values.min())
 
     def _far(self, c: float) -> bool:
         """Are some values so far out that the exact mean is of no help?"""
-        return -c * float(self.points[1].min()) > 1
+        return -c * self._moments[3] > 1
 
     def log_moment(self, z: Complexes) -> Complexes:
         weights, values = self.points
@@ -72,7 +92,7 @@ class LaplaceFloats:
 
 
 @lru_cache(maxsize=64)
-def _points(epsilon0: float, steps: int, attack: bool) -> tuple[Floats, Floats]:
+def points(epsilon0: float, steps: int, attack: bool) -> tuple[Floats, Floats]:
     """Weights and log u from one end to the middle point (no weight if there is none), or in the attack to the other end."""
     a, count = epsilon0 / steps, steps - 1 if attack else (steps - 1) // 2
     end = math.exp(-epsilon0) / (1 + math.exp(-a))

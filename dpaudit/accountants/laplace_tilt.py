@@ -42,18 +42,20 @@ class LaplaceLaw(Protocol):
 
 class Tilted:
     """Three reasons why |φ(c+it)| is below φ(c): the ends and the idle value disagree in phase; the inner
-    points are spread over many turns (Kuzmin and Landau); or φ itself, evaluated in the middle of a short
-    interval, says so."""
+    points are spread over many turns (Kuzmin and Landau); or φ itself, evaluated at both ends of a short
+    interval, says so: φ is within (high−low)²/8 · φ''(c) of the chord between them."""
 
     def __init__(self, law: LaplaceLaw, c: float) -> None:
         self.law, self.c = law, c
         cells = law.lattice
         self.top = math.exp(float(cells.epsilon0))
-        self.total = float(law.moment(flint.acb(c)).real.upper()) * (1 + 1e-12)
+        self.peak = law.moment(flint.acb(c)).real
+        self.total = float(self.peak.upper()) * (1 + 1e-12)
         ends = [(float(weight), float(value)) for weight, value in law.ends]
         tilted = [(weight * math.exp(c * value) * (1 - 1e-12), value) for weight, value in ends]
         self.pairs = PairLoss((*tilted, (float(law.empty.lower()), 0.0)), self.total)
-        self.lipschitz = self._lipschitz()
+        self.bend = self._bend()
+        self.lost: dict[float, float] = {}  # 1 − |φ(c+it)|/φ(c) at t, rounded down
         self.turning = math.pi / (self.top * math.expm1(2 * float(cells.a))) * (1 - 1e-9)
         self.full, self.spread = self._halves()
         self.series = math.inf if cells.inner <= DIRECT else 0.99 * law.series_reach / self.top - c
@@ -66,11 +68,16 @@ class Tilted:
         found = self.pairs.loss(low, high)
         if found < need and high <= self.turning:
             found = max(found, self._spread_loss(low))
-        width = (high - low) / 2 * self.lipschitz / self.total
-        if found < need and high < self.series and width < 0.5:
-            middle = self.law.moment(flint.acb(self.c, (low + high) / 2))
-            found = max(found, 1 - float(middle.abs_upper()) / self.total * (1 + 1e-12) - width)
+        bend = (high - low) ** 2 / 8 * self.bend
+        if found < need and high < self.series and bend < 0.5:
+            found = max(found, min(self._lost(low), self._lost(high)) - bend)
         return found
+
+    def _lost(self, t: float) -> float:
+        if t not in self.lost:
+            size = self.law.moment(flint.acb(self.c, t)).abs_upper()
+            self.lost[t] = float(((self.peak - size) / self.peak).lower()) * (1 - 1e-12) - 1e-300
+        return self.lost[t]
 
     def _halves(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
         """The inner points with u ≥ u0 have phases t·u with increasing steps, at least Λ = t·u0·(e^{2a}−1) and at most π, so
@@ -91,10 +98,8 @@ class Tilted:
     def _spread_loss(self, t: float) -> float:
         return max(0.0, float((self.full - self.spread / t).max())) / self.total * (1 - 1e-9)
 
-    def _lipschitz(self) -> float:
-        """E|G|e^{cG} ≤ √(φ φ''), and φ''(c) ≤ (φ(c+η) − 2φ(c) + φ(c−η))/η² because cosh x − 1 ≥ x²/2."""
+    def _bend(self) -> float:
+        """φ''(c)/φ(c) ≤ (φ(c+η) − 2φ(c) + φ(c−η))/(η² φ(c)) because cosh x − 1 ≥ x²/2; rounded up."""
         eta = flint.arb(0.3 / (self.top * float(self.law.e)))
-        c = flint.arb(self.c)
-        around = sum((self.law.moment(flint.acb(c + x)).real for x in (eta, -eta)), flint.arb(0))
-        here = self.law.moment(flint.acb(c)).real
-        return float(((around - 2 * here) / eta**2 * here).sqrt().upper())
+        around = sum((self.law.moment(flint.acb(flint.arb(self.c) + x)).real for x in (eta, -eta)), flint.arb(0))
+        return float(((around - 2 * self.peak) / eta**2 / self.peak).upper()) * (1 + 1e-12)

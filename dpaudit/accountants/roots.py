@@ -28,20 +28,25 @@ class Root:
     slope: float
 
 
-def float_root(curve: Callable[[float], float], start: float, step: float) -> Root:
-    """A zero of an increasing curve that is close to a straight line with slope 2: secants, kept in a bracket."""
-    (x, u), (low, high), slope = (start, curve(start)), (-math.inf, math.inf), 2.0
+def float_root(
+    curve: Callable[[float], float], start: float, step: float, slope: float | None = None, small: float = _SMALL
+) -> Root:
+    """A zero of an increasing curve that is close to a straight line, with slope 2 if none is known: secants, kept in a bracket.
+
+    ``small``: how far from zero the curve may be at the point before the last step.
+    """
+    (x, u), (low, high), known, slope = (start, curve(start)), (-math.inf, math.inf), slope is not None, slope or 2.0
     y, v = math.nan, math.nan
     for turn in range(80):
         low, high = (x, high) if u < 0 else (low, x)
         if abs(x - y) > _APART and math.isfinite(u - v) and (u - v) / (x - y) > 0:
             slope = (u - v) / (x - y)
         guess = x - u / slope
-        if math.isnan(y) and abs(u) > _SMALL:  # a second point far enough away to know the slope
+        if math.isnan(y) and abs(u) > small and not known:  # a second point far enough away to know the slope
             guess = x + math.copysign(max(abs(guess - x), 10 * _APART), guess - x)
         if not abs(guess - x) <= step:
             guess = x + step if u < 0 else x - step
-        if (abs(guess - x) <= _CLOSE * max(1.0, abs(x)) and abs(u) < 1) or abs(u) <= _SMALL:
+        if (abs(guess - x) <= _CLOSE * max(1.0, abs(x)) and abs(u) < 1) or abs(u) <= small:
             return Root(guess, slope)
         if not low < guess < high or (turn > _SECANTS and turn % 2 and high - low < math.inf):
             guess = (low + high) / 2
@@ -70,10 +75,10 @@ def certified_ends(
     ends: list[Fraction | None] = [None, None]
     previous: tuple[float, float] | None = None
     centre = [root.at, root.at]  # where the upper and the lower end of the enclosure seem to meet δ
-    margin = (_FIRST_MARGIN if both else _ONLY_MARGIN) * max(1.0, abs(root.at))
+    margin, blur = (_FIRST_MARGIN if both else _ONLY_MARGIN) * max(1.0, abs(root.at)), 0.0
     for side, sign in ((0, -1.0), (1, 1.0))[0 if both else 1 :]:
         for _ in range(_ATTEMPTS):
-            at = centre[side] + sign * math.copysign(margin, steep)
+            at = centre[side] + sign * math.copysign(max(margin, blur), steep)
             x = point(at)
             low, high = curve(x)
             proven = (high <= delta) if side == 0 else (low > delta)
@@ -89,8 +94,8 @@ def certified_ends(
                 if value > 0:
                     centre[place] = at - max(-2.0, min(2.0, (log(value) - target) / steep))
             # an enclosure is not smoother than it is wide
-            margin = max(margin, _ROUGH * (log(high) - log(low)) / abs(steep)) if 10 * low > high else margin
-            if proven and (abs(centre[side] - at) <= max(10 * margin, _ENOUGH) or not both):
+            blur = _ROUGH * (log(high) - log(low)) / abs(steep) if 10 * low > high else blur
+            if proven and (abs(centre[side] - at) <= max(10 * margin, 10 * blur, _ENOUGH) or not both):
                 break
             margin *= 1 if proven else 3
     return ends[0], ends[1]

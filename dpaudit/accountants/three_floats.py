@@ -30,6 +30,10 @@ class ThreeFloats:
     rest: float
 
     @property
+    def top(self) -> float:
+        return self.plus
+
+    @property
     def atoms(self) -> tuple[tuple[float, float], ...]:
         return (self.weight, self.plus), (self.weight, self.minus), (max(self.rest, 0.0), self.idle)
 
@@ -49,6 +53,12 @@ class ThreeFloats:
         second = (w * (plus * plus * (1 + x) + minus * minus * (1 + y)) + rest * idle * idle * (1 + z)) / (1 + excess)
         return math.log1p(excess), first, second - first**2
 
+    def tilted_powers(self, c: float) -> tuple[float, float, float, float]:
+        atoms = [(w * math.exp(c * g), g) for w, g in self.atoms]
+        phi = sum(w for w, _ in atoms)
+        m1, m2, m3, m4 = (sum(w * g**k for w, g in atoms) / phi for k in (1, 2, 3, 4))
+        return m1, m2, m3, m4
+
     def log_moment(self, z: Complexes) -> Complexes:
         direct = float(z[0].real) * max(self.plus, -self.minus) > 1
         excess = z * (0.0 if direct else self.mean)
@@ -56,12 +66,12 @@ class ThreeFloats:
             excess = excess + w * (np.expm1(z * g) - (0.0 if direct else z * g))
         return log1p(excess)
 
-    def log_delta(self) -> float:
-        """log of E[S_+]/n."""
-        c = saddle(self).c
-        shift = math.exp(self.cumulants(c)[0])
-        plus, minus = (self.n * self.weight * math.exp(c * g) / shift for g in (self.plus, self.minus))
-        return self._counted(plus, minus) if plus + minus < _FEW else estimate(self)
+    def log_delta(self, near: float | None = None) -> float:
+        """log of E[S_+]/n. ``near`` as in ``saddle``."""
+        at = saddle(self, near)
+        shift = math.exp(at.peak / self.n)
+        plus, minus = (self.n * self.weight * math.exp(at.c * g) / shift for g in (self.plus, self.minus))
+        return self._counted(plus, minus) if plus + minus < _FEW else estimate(self, at.c * self.plus)
 
     def _counted(self, plus: float, minus: float) -> float:
         """The sum over both counts, in a window around their tilted means."""
