@@ -190,7 +190,10 @@ def build_parser() -> Parser:
     command.add_argument("ids", metavar="ID", nargs="*", help="a claim (thm1.privacy) or a group of them (thm1)")
     command.add_argument("--quick", action="store_true", help="fewer points: seconds instead of minutes")
     command.add_argument(
-        "--stored", metavar="FILE", help="read stored evidence (--format json --output FILE) and say what is stale"
+        "--stored",
+        metavar="FILE",
+        help="compute nothing: show the evidence in FILE, which `dpaudit claims --format json --output FILE` wrote, "
+        "name the claims whose code has changed since (stale), and print the command that renews it",
     )
     add_check_options(
         add("check", check_command, "the gate: hold every budget of [tool.dpaudit] in pyproject.toml; fails closed", *FORMATS)

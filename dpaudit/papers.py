@@ -2,33 +2,33 @@
 
 from __future__ import annotations
 
-import ast
-import hashlib
-import importlib.util
 import json
+import re
+import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import redirect_stdout
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from fractions import Fraction
-from functools import lru_cache
 from importlib.metadata import EntryPoint, entry_points
-from pathlib import Path
 from typing import Any
 
-from dpaudit.claims import DpauditError, InvalidValue, show
+from dpaudit.claims import DpauditError, show
+from dpaudit.covered import code_digests
 
 GROUP = "dpaudit.claims"
 SCHEMA = "dpaudit.claims/1"
-FOLLOWED = ("dpaudit", "algorithms")  # packages whose imports are followed, beside the paper's own
-IMPORTS = "what these import"
 VERDICTS = ("verified", "refuted", "conditional", "unchecked")
+_LONGEST = 300  # characters of a reason
+_FOLDERS = re.compile(r"(?<![\w.:/\\])(?:[A-Za-z]:)?(?:[/\\][^\s/\\'\"()<>,;:]+)+[/\\](?=[^\s/\\])")
 
 
 class ClaimError(DpauditError):
-    """A claim that cannot be found or decided. Keeps its id."""
+    """A claim that cannot be found or decided. Keeps its id and the reason."""
 
     def __init__(self, claim: str, reason: str) -> None:
-        self.claim = claim
+        self.claim, self.reason = claim, reason
         super().__init__(f"{claim}: {reason}")
 
 
@@ -60,6 +60,20 @@ class Check:
 
 
 @dataclass(frozen=True)
+class Unusable:
+    """What stands where a paper or a check should be, and why it is none. It decides nothing, and hinders no other check.
+
+    ``claim``: the id it asks for, where another check has that id already.
+    """
+
+    id: str
+    where: str
+    statement: str
+    reason: str
+    claim: str | None = None
+
+
+@dataclass(frozen=True)
 class Decided:
     """A claim with its verdict, its evidence, and a digest of every module that the evidence is about."""
 
@@ -72,66 +86,145 @@ class Decided:
     code: Mapping[str, str]
     seconds: float | None = None
     stale: Sequence[str] = ()  # modules that changed since the evidence was stored
+    failed: bool = False  # its check came to no decision; the evidence says why
 
     @property
     def summary(self) -> str:
         """The evidence in one line."""
         if "summary" in self.evidence:
-            return str(self.evidence["summary"])
+            return " ".join(str(self.evidence["summary"]).split())
         return ", ".join(f"{name} {value}" for name, value in self.evidence.items() if not isinstance(value, dict | list))
 
     def to_dict(self) -> dict[str, Any]:
         about = {"id": self.id, "where": self.where, "statement": self.statement, "verdict": self.verdict}
         found = {"evidence": dict(self.evidence), "correction": self.correction, "code": dict(self.code)}
-        return {**about, **found, "stale": list(self.stale)}
+        return {**about, **found, "stale": list(self.stale), "failed": self.failed}
 
 
 def find_checks() -> dict[str, Any]:
-    """Every check of every installed paper by its id, in the order of their papers. Raises ClaimError."""
+    """Every check of every installed paper by its id, in the order of their papers, this project's own first.
+
+    What cannot be loaded, is no check, or has an id that is taken stands in its place as ``Unusable``.
+    """
     found: dict[str, Any] = {}
+    owners: dict[str, str] = {}
     for point in sorted(entry_points(group=GROUP), key=lambda p: (p.value.split(".")[0] != "proofs_checks", p.name)):
-        for check in _load(point):
-            name = getattr(check, "id", None)
-            if not isinstance(name, str) or not all(hasattr(check, part) for part in ("where", "statement", "run")):
-                raise ClaimError(point.name, "holds something that is not a Check(id, where, statement, run)")
-            if name in found:
-                raise ClaimError(name, "two checks have this id")
-            found[name] = check
+        where = f"entry point {point.name} = {point.value}"
+        place, count = f"{GROUP}:{'-'.join(point.name.split())}", 0
+        try:
+            with redirect_stdout(sys.stderr):  # standard output is for the answer
+                for count, check in enumerate(_entries(point), 1):
+                    wrong, claim = _wrong(check), None
+                    if wrong is None and check.id in found:
+                        claim = check.id
+                        wrong = f"{claim} is the id of a check of {owners.get(claim, 'dpaudit')} already; rename it"
+                    if wrong is None:
+                        found[check.id], owners[check.id] = check, f"the paper {point.name}"
+                    else:
+                        name, statement = _free(f"{place}.{count}", found), f"check number {count} of this paper can be used"
+                        found[name] = Unusable(name, where, statement, wrong, claim)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # whatever a stranger's module does when it is imported, sys.exit() too
+            name, after = _free(place, found), f" after {count} of them" if count else ""
+            reason = f"its checks cannot be loaded{after}: {brief(error)}"
+            found[name] = Unusable(name, where, "the checks of this paper can be loaded", reason)
     return found
+
+
+def _entries(point: EntryPoint) -> Iterator[Any]:
+    checks = point.load()
+    yield from checks() if callable(checks) else checks
+
+
+def _wrong(check: Any) -> str | None:
+    """Why this is no check."""
+    try:
+        texts = {name: getattr(check, name) for name in ("id", "where", "statement")}
+        called = callable(check.run)
+    except Exception as error:
+        return f"it is no Check(id, where, statement, run): {brief(error)}"
+    for name, value in texts.items():
+        if not isinstance(value, str) or not value.isprintable() or (name != "where" and not value.strip()):
+            return f"it is no Check(id, where, statement, run): its {name} is no line of text"
+    if len(texts["id"].split()) != 1:
+        return "it is no Check(id, where, statement, run): its id has spaces in it"
+    return None if called else "it is no Check(id, where, statement, run): its run cannot be called"
+
+
+def _free(name: str, taken: Mapping[str, Any]) -> str:
+    while name in taken:
+        name += "'"
+    return name
+
+
+def brief(error: BaseException) -> str:
+    """Type and message of an error in one line; of paths in it only the last part."""
+    try:
+        message = " ".join(_FOLDERS.sub("", str(error)).split())
+    except Exception:
+        message = ""
+    text = "".join(letter for letter in f"{type(error).__name__}: {message}".rstrip(": ") if letter.isprintable())
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
 def select(checks: Mapping[str, Any], ids: Sequence[str]) -> list[Any]:
     """The checks with these ids, or whose ids start with one of them and a dot; all without ids. Raises ClaimError."""
     chosen: dict[str, Any] = {}
     for wanted in ids:
-        group = {name: check for name, check in checks.items() if name == wanted or name.startswith(f"{wanted}.")}
+        named = {name: {name, getattr(check, "claim", None) or name} for name, check in checks.items()}
+        group = [name for name, its in named.items() if any(each == wanted or each.startswith(f"{wanted}.") for each in its)]
         if not group:
-            raise ClaimError(wanted, "no such claim; `dpaudit claims --quick` lists them all")
-        chosen |= group
+            raise ClaimError(wanted, f"no such claim; {_instead(checks, wanted)}")
+        chosen |= {name: checks[name] for name in group}
     return list((chosen if ids else checks).values())
+
+
+def _instead(checks: Mapping[str, Any], wanted: str) -> str:
+    """What may have been meant; the groups, when nothing comes near; and the papers that could not be loaded."""
+    usable = [name for name, check in checks.items() if not isinstance(check, Unusable)]
+    groups = list(dict.fromkeys(name.partition(".")[0] for name in usable))
+    lowered = {name.lower(): name for name in (*usable, *groups)}
+    near = get_close_matches(wanted.lower(), lowered, n=3) + [name for name in lowered if wanted.lower().strip(".") in name]
+    meant = list(dict.fromkeys(lowered[name] for name in near))[:6]
+    told = f"did you mean {', '.join(meant)}?" if meant else f"there are {', '.join(groups) or 'none'}"
+    broken = [f"{check.id}: {check.reason}" for check in checks.values() if isinstance(check, Unusable)]
+    return "; ".join([told, *broken])
 
 
 def decide(check: Any, quick: bool) -> Decided:
     """Run one check. Raises ClaimError if it does not come to a decision."""
+    if isinstance(check, Unusable):
+        raise ClaimError(check.id, check.reason)
     started = time.perf_counter()
     try:
-        found = check.run(quick)
-    except DpauditError as error:
-        raise ClaimError(check.id, f"its check failed: {error}") from error
-    except Exception as error:
-        raise ClaimError(check.id, f"its check failed: {type(error).__name__}: {error}") from error
+        with redirect_stdout(sys.stderr):  # standard output is for the answer
+            found = check.run(quick)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        raise ClaimError(check.id, f"its check failed: {brief(error)}") from error
     seconds = time.perf_counter() - started
     verdict, correction = getattr(found, "verdict", None), getattr(found, "correction", None)
-    if verdict not in VERDICTS:
+    if not isinstance(verdict, str) or verdict not in VERDICTS:
         raise ClaimError(check.id, "its check must decide " + ", ".join(VERDICTS))
     try:
-        evidence = plain(getattr(found, "evidence", {}))
-        correction = plain(correction)
-    except (TypeError, ValueError) as error:
-        raise ClaimError(check.id, f"its evidence is not plain data: {error}") from error
+        evidence, correction = plain(getattr(found, "evidence", {})), plain(correction)
+    except Exception as error:
+        raise ClaimError(check.id, f"its evidence is not plain data: {brief(error)}") from error
     if not isinstance(evidence, dict) or not evidence:
         raise ClaimError(check.id, "its decision carries no evidence")
+    if not isinstance(correction, str | dict | None):
+        raise ClaimError(check.id, "its correction must be a text, an object or None")
     return Decided(check.id, check.where, check.statement, verdict, evidence, correction, digests(check), round(seconds, 3))
+
+
+def attempt(check: Any, quick: bool) -> Decided:
+    """As ``decide``; a claim whose check comes to no decision is unchecked, and its evidence says why."""
+    try:
+        return decide(check, quick)
+    except ClaimError as error:
+        return Decided(check.id, check.where, check.statement, "unchecked", {"summary": error.reason}, None, {}, failed=True)
 
 
 def plain(value: Any) -> Any:
@@ -139,96 +232,23 @@ def plain(value: Any) -> Any:
     if isinstance(value, Fraction):
         return show(value)
     if isinstance(value, Mapping):
-        return {str(key): plain(each) for key, each in value.items()}
+        return {plain(str(key)): plain(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
         return [plain(each) for each in value]
     if hasattr(value, "tolist"):
         return plain(value.tolist())
-    json.dumps(value, allow_nan=False)
+    json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
     return value
 
 
 def digests(check: Any) -> dict[str, str]:
     """SHA-256 of the modules that a check is about, its own first; and one of all that these import of the paper's package, of
-    the algorithms and of dpaudit: what decides is part of the evidence too."""
-    own = getattr(check.run, "__module__", None)
-    names = list(dict.fromkeys([*([own] if isinstance(own, str) else []), *getattr(check, "covers", ())]))
-    told = {name: _digest(name, check.id) for name in names}
-    rest = sorted(_imported(tuple(names)) - set(names))
-    lines = [f"{name} {_digest(name, check.id)}" for name in rest]
-    return {**told, IMPORTS: hashlib.sha256("\n".join(lines).encode()).hexdigest()} if rest else told
-
-
-def _digest(name: str, claim: str) -> str:
-    origin = _origin(name)
-    if origin is None:
-        raise ClaimError(claim, f"covers {name}, which is not installed")
-    return hashlib.sha256(origin.read_bytes()).hexdigest()
-
-
-def _origin(name: str) -> Path | None:
+    the algorithms and of dpaudit: what decides is part of the evidence too. Raises ClaimError."""
+    own, covers = getattr(getattr(check, "run", None), "__module__", None), getattr(check, "covers", ())
     try:
-        spec = importlib.util.find_spec(name)
-    except (ImportError, ValueError):
-        return None
-    return None if spec is None or spec.origin is None else Path(spec.origin)
-
-
-def _imported(names: tuple[str, ...]) -> set[str]:
-    """All modules that these import, one way or another, as far as they belong to the same packages or to ``FOLLOWED``."""
-    tops = {name.partition(".")[0] for name in names} | set(FOLLOWED)
-    found, waiting = set(names), list(names)
-    while waiting:
-        for name in _imports(waiting.pop()):
-            if name.partition(".")[0] in tops and name not in found:
-                found.add(name)
-                waiting.append(name)
-    return found
-
-
-def _imports(name: str) -> Iterator[str]:
-    """The modules that a module names in its imports, also inside functions."""
-    origin = _origin(name)
-    if origin is not None and origin.suffix == ".py":
-        tops = {name.partition(".")[0], *FOLLOWED}
-        yield from (each for each in _named(origin.read_bytes()) if each.partition(".")[0] in tops and _origin(each) is not None)
-
-
-@lru_cache(maxsize=4096)
-def _named(source: bytes) -> frozenset[str]:
-    named: set[str] = set()
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Import):
-            named |= {each.name for each in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            named |= {node.module, *(f"{node.module}.{each.name}" for each in node.names)}
-    return frozenset(named)
-
-
-def read_stored(document: object, checks: Mapping[str, Any]) -> list[Decided]:
-    """Stored evidence (the JSON of ``dpaudit claims``), each claim with the modules that changed since. Raises InvalidValue."""
-    if not isinstance(document, dict) or document.get("schema") != SCHEMA or not isinstance(document.get("claims"), list):
-        raise InvalidValue("evidence", "another file", f"the JSON of dpaudit claims ({SCHEMA})")
-    return [_stored(entry, checks) for entry in document["claims"]]
-
-
-def _stored(entry: Any, checks: Mapping[str, Any]) -> Decided:
-    try:
-        parts = {name: entry[name] for name in ("id", "where", "statement", "verdict", "evidence", "correction")}
-        code = {str(name): str(digest) for name, digest in entry["code"].items()}
-        if parts["verdict"] not in VERDICTS or not isinstance(parts["evidence"], dict) or not isinstance(parts["id"], str):
-            raise InvalidValue("verdict", parts["verdict"], "one of " + ", ".join(VERDICTS))
-    except (KeyError, TypeError, AttributeError):
-        raise InvalidValue("evidence", "an entry", "a claim as dpaudit claims writes it") from None
-    if parts["id"] not in checks:
-        return Decided(**parts, code=code, stale=["its check, which is not installed"])
-    now = digests(checks[parts["id"]])
-    return Decided(**parts, code=code, stale=[name for name in {**code, **now} if code.get(name) != now.get(name)])
-
-
-def _load(point: EntryPoint) -> Iterable[Any]:
-    try:
-        checks = point.load()
-        return list(checks() if callable(checks) else checks)
+        names = [*([own] if isinstance(own, str) else []), *([covers] if isinstance(covers, str) else covers)]
+        return code_digests(list(dict.fromkeys(names)))
+    except ModuleNotFoundError as error:
+        raise ClaimError(check.id, f"covers {error.name}, which is not installed") from error
     except Exception as error:
-        raise ClaimError(point.name, f"its checks cannot be loaded: {type(error).__name__}: {error}") from error
+        raise ClaimError(check.id, f"the code that it covers cannot be read: {brief(error)}") from error

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import dpaudit as dp
 from dpaudit.papers import Decision
+
+_ONE = re.compile(r"ConstantExceptOne\(base=(?P<base>[^,]+), t=(?P<t>\d+), value=(?P<value>[^,]+),.*\)")
 
 
 def decide_by_audits(
@@ -45,9 +48,22 @@ def decide_by_audits(
         shown = (found.witness or {}).get("epsilon", row["attacked ≥"]) if row["by"].startswith("guessing") else row["attacked ≥"]
         summary = f"claimed ε = {row['ε']}, T = {row['T']}, observer {row['observer']}: true ε ≥ {float(shown):.6g}"
         summary += f" ({len(refuted)} of {len(rows)} audits)"
-        told = {"summary": summary, "counterexample": found.witness, "reason": found.reason, "audits": rows}
+        told = {"summary": summary, "counterexample": _told(found.witness or {}), "reason": found.reason, "audits": rows}
         return Decision("refuted", told, correction)
     if len(certified) == len(rows):
         return Decision("verified", {"summary": f"certified in all {len(rows)} audits", "audits": rows})
     summary = f"certified in {len(certified)} of {len(rows)} audits, refuted in none"
     return Decision("conditional", {"summary": summary, "audits": rows}, correction)
+
+
+def _told(witness: Mapping[str, Any]) -> dict[str, Any]:
+    """A witness whose data is in words."""
+    return {**witness, **{name: _data(str(witness[name])) for name in ("data", "neighbour") if name in witness}}
+
+
+def _data(described: str) -> str:
+    found = _ONE.fullmatch(described)
+    if found is None:
+        return described
+    base, value = f"{float(found['base']):g}", f"{float(found['value']):g}"
+    return f"every reward is {base}" + ("" if base == value else f", but that of round t = {found['t']}, which is {value}")

@@ -171,7 +171,7 @@ def enclosed(steps: int, epsilon0: Fraction, n: int, epsilon: Fraction, effort: 
             return _ends(*enumerated(law(lattice(epsilon0, steps, bits, attack), n, epsilon).values(), n))
     found = Fraction(0), Fraction(1)
     if _many(LaplaceFloats(float(epsilon0), steps, n, float(epsilon), attack)):
-        bits = 320 + 2 * n.bit_length()
+        bits = 224 + 2 * n.bit_length()
         with precision(bits), suppress(ArithmeticError):  # where the power series does not reach
             found = _ends(*enclose(law(lattice(epsilon0, steps, bits, attack), n, epsilon)))
     counting = math.log(n) if attack else _hiding(float(epsilon0), n)

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from dpaudit.papers import ClaimError, Decided, decide, digests, find_checks, read_stored
+from dpaudit.papers import ClaimError, Decided, decide, digests, find_checks
+from dpaudit.stored_claims import read_stored
 from dpaudit.subject import Subject
 
 NOTE = "claims"  # the note in which a subject names them, separated by commas

@@ -9,6 +9,7 @@ import stat
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -106,7 +107,8 @@ class progress:
         self._bar = Progress(console=Console(stderr=True), transient=True)
         self._bar.start()
         task = self._bar.add_task(self.title, total=self.total)
-        return lambda what: self._bar.update(task, description=f"{self.title}: {what}", advance=1)
+        done = count()  # what is told of has begun, so one less is done
+        return lambda what: self._bar.update(task, description=f"{self.title}: {what}", completed=next(done), refresh=True)
 
     def __exit__(self, *_: object) -> None:
         if self._bar is not None:

@@ -3,60 +3,92 @@
 from __future__ import annotations
 
 import textwrap
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from dpaudit.papers import VERDICTS, Decided
+from dpaudit.papers import Decided
+from dpaudit.report.claims_notes import COMPUTED, Source, counted, made, warnings
+from dpaudit.report.claims_values import MARKS, as_table, shown_evidence, told
+from dpaudit.report.columns import columns, fitted
 from dpaudit.report.text import WIDTH, table
 
-MARKS = {"verified": "✓", "refuted": "✗", "conditional": "~", "unchecked": "?"}
+INDENT = " " * 11
+BESIDE = 90  # columns that the cells beside the id need to be read well
 
 
-def claims_text(decided: Sequence[Decided], *, full: bool) -> str:
-    if not decided:
+def claims_text(decided: Sequence[Decided], *, full: bool, source: Source = COMPUTED, room: int | None = None) -> str:
+    """``room``: columns of the terminal; None for a file or a pipe, where a claim of the table is one line."""
+    if not decided and not source.missing:
         return "no claims to check"
+    width = min(room or WIDTH, WIDTH)
+    notes = [*([made(source)] if made(source) else []), *warnings(decided, source)]
     if full:
-        return "\n\n".join(_story(each) for each in decided)
+        stories = ["\n".join(_story(each, width, max(room or 0, width))) for each in decided]
+        return "\n\n".join([*stories, *(["\n".join(_notes(notes, width))] if notes else [])])
+    last = [counted(decided), *notes, "The full story of one: dpaudit claims ID"]
+    return "\n".join([*_overview(decided, room), "", *_notes(last, width)])
+
+
+def _overview(decided: Sequence[Decided], room: int | None) -> list[str]:
+    """A table; on a terminal that is too narrow for one, two lines and more for each claim."""
     rows = [[f"{MARKS[each.verdict]} {each.id}", each.where, _verdict(each), each.summary] for each in decided]
-    counts = Counter(each.verdict for each in decided)
-    total = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
-    lines = [table(["  claim", "where", "verdict", "evidence"], rows), "", f"{len(decided)} claims: {total}."]
-    stale = [each.id for each in decided if each.stale]
-    if stale:
-        lines.append(f"Stale, because the code they cover has changed since: {', '.join(stale)}.")
-    lines.append("The full story of one: dpaudit claims ID")
-    return "\n".join(lines)
+    header = ["  claim", "where", "verdict", "evidence"]
+    if room is None:
+        return table(header, rows).splitlines()
+    if room >= max((columns(row[0]) for row in rows), default=0) + BESIDE:
+        unbroken = [[name.replace(" ", "\u00a0"), *rest] for name, *rest in rows]
+        return [line.replace("\u00a0", " ") for line in fitted(header, unbroken, room)]
+    lines = []
+    for name, where, verdict, summary in rows:
+        lines += textwrap.wrap(f"{name}: {verdict} ({where})", room, subsequent_indent="    ")
+        lines += textwrap.wrap(summary, room, initial_indent="    ", subsequent_indent="    ")
+    return lines
 
 
 def _verdict(one: Decided) -> str:
     return one.verdict + (" (stale)" if one.stale else "")
 
 
-def _story(one: Decided) -> str:
-    lines = [f"{MARKS[one.verdict]} {one.id}: {one.verdict.upper()}  ({one.where})", *_wrapped("claim", one.statement)]
-    lines += _wrapped("found", one.summary)
-    for name, value in one.evidence.items():
-        if name not in ("summary", "figures"):
-            lines += _evidence(name, value)
-    if one.correction is not None:
-        lines += _wrapped("instead", one.correction if isinstance(one.correction, str) else str(one.correction))
-    lines += _wrapped("covers", ", ".join(one.code))
+def _story(one: Decided, width: int, room: int) -> list[str]:
+    lines = [f"{MARKS[one.verdict]} {one.id}: {one.verdict.upper()}  ({one.where})"]
+    lines += _field("claim", one.statement, width) + _field("why" if one.failed else "found", one.summary, width)
+    for name, value in shown_evidence(one).items():
+        rows = as_table(value)
+        if rows is not None:
+            lines += [*_label(name, width), *textwrap.indent("\n".join(fitted(*rows, room - len(INDENT))), INDENT).splitlines()]
+        elif isinstance(value, dict) and len(value) > 1:
+            lines += [*_label(name, width), *_pairs(value, width)]
+        else:
+            lines += _field(name, told(value), width)
+    if one.code:
+        lines += _field("covers", ", ".join(one.code), width)
     if one.stale:
-        lines += _wrapped("stale", "changed since the evidence was stored: " + ", ".join(one.stale))
-    return "\n".join(lines)
+        lines += _field("stale", "changed since the evidence was stored: " + ", ".join(one.stale), width)
+    return lines
 
 
-def _evidence(name: str, value: Any) -> list[str]:
-    if isinstance(value, list) and value and all(isinstance(row, dict) for row in value):
-        header = list(dict.fromkeys(key for row in value for key in row))
-        rows = [[str(row.get(key, "")) for key in header] for row in value]
-        return [*_wrapped(name, ""), *textwrap.indent(table(header, rows), " " * 11).splitlines()]
-    if isinstance(value, dict):
-        return _wrapped(name, ", ".join(f"{key} {each}" for key, each in value.items()))
-    return _wrapped(name, str(value))
+def _label(label: str, width: int) -> list[str]:
+    return textwrap.wrap(label, width, initial_indent="  ", subsequent_indent="  ")
 
 
-def _wrapped(label: str, text: str) -> list[str]:
-    first = f"  {label.ljust(8)} "
-    return textwrap.wrap(text, WIDTH, initial_indent=first, subsequent_indent=" " * 11) or [first.rstrip()]
+def _field(label: str, text: str, width: int) -> list[str]:
+    """A short label stands beside its text, a long one above it."""
+    beside = f"  {label.ljust(8)} " if len(label) <= 8 else INDENT
+    lines = textwrap.wrap(text, width, initial_indent=beside, subsequent_indent=INDENT) or [beside.rstrip()]
+    return lines if len(label) <= 8 else [*_label(label, width), *lines]
+
+
+def _pairs(value: dict[str, Any], width: int) -> list[str]:
+    column = min(max(map(columns, value)), 32, max(width - 40, 8))
+    lines = []
+    for name, each in value.items():
+        above, room = columns(name) > column, " " * (len(INDENT) + column + 2)
+        beside = room if above else f"{INDENT}{name}{' ' * (column + 2 - columns(name))}"
+        lines += textwrap.wrap(name, width, initial_indent=INDENT, subsequent_indent=INDENT) if above else []
+        lines += textwrap.wrap(told(each), width, initial_indent=beside, subsequent_indent=room) or [beside.rstrip()]
+    return lines
+
+
+def _notes(notes: Sequence[Any], width: int) -> list[str]:
+    """Wrapped, but for commands, which are copied."""
+    return [line for note in notes for line in ([note] if ": dpaudit " in note else textwrap.wrap(str(note), width))]

@@ -59,12 +59,13 @@ def text(value: Any) -> Html:
     return value if isinstance(value, Html) else Html(escape(str(value)))
 
 
-def page(title: str, body: Iterable[Html]) -> str:
+def page(title: str, body: Iterable[Html], style: str = "") -> str:
+    """``style``: rules of this page, after those of all."""
     inside = "\n".join(body)
     return (
         f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">\n<title>{escape(title)}</title>\n'
-        f"<style>{STYLE}</style>\n</head>\n<body>\n{inside}\n</body>\n</html>"
+        f"<style>{STYLE}{style}</style>\n</head>\n<body>\n{inside}\n</body>\n</html>"
     )
 
 

@@ -13,7 +13,9 @@ import pytest
 
 from dpaudit.claims import DpauditError
 from dpaudit.cli import main
-from dpaudit.papers import Check, ClaimError, Decision, _imported, decide, digests, find_checks, plain, read_stored, select
+from dpaudit.covered import imported
+from dpaudit.papers import Check, ClaimError, Decision, brief, decide, digests, find_checks, plain, select
+from dpaudit.stored_claims import read_stored
 
 PACKAGE = """
 from dpaudit.papers import Check, Decision
@@ -91,6 +93,22 @@ def test_a_check_that_fails_decides_nothing() -> None:
         decide(Check("a.b", "Lemma 2", "something", broken), quick=True)
 
 
+def test_an_error_is_told_in_one_line_without_folders() -> None:
+    class Mute(Exception):
+        def __str__(self) -> str:
+            raise RuntimeError
+
+    assert brief(ZeroDivisionError("division by zero")) == "ZeroDivisionError: division by zero"
+    assert (
+        brief(ImportError("cannot import 'x' from 'm' (/home/me/lib/m.py)")) == "ImportError: cannot import 'x' from 'm' (m.py)"
+    )
+    assert brief(OSError("C:\\Users\\me\\data.csv: gone")) == "OSError: data.csv: gone"
+    assert brief(ValueError("1/2 and a/b, see https://x.org/a/b")) == "ValueError: 1/2 and a/b, see https://x.org/a/b"
+    assert brief(ValueError("two\nlines\x1b[2J")) == "ValueError: two lines[2J"
+    assert (brief(KeyError()), brief(Mute())) == ("KeyError", "Mute")
+    assert len(brief(ValueError("x" * 10_000))) == 300
+
+
 def test_infinity_is_no_evidence() -> None:
     with pytest.raises(ValueError, match="Out of range"):
         plain({"a": [float("inf")]})
@@ -108,7 +126,7 @@ def test_stored_evidence_is_stale_once_the_code_it_covers_changes(package: Path,
 
 def test_evidence_is_stale_too_once_a_module_that_decides_has_changed(package: Path, capsys: pytest.CaptureFixture[str]) -> None:
     stored, told = package / "evidence.json", package / "told.json"
-    assert {"proofs_checks.audited", "dpaudit.verdict"} <= _imported(("proofs_checks.theorem2_privacy",))
+    assert {"proofs_checks.audited", "dpaudit.verdict"} <= imported(("proofs_checks.theorem2_privacy",))
     paper = package / "a_paper"
     paper.mkdir()
     for name, source in {"__init__": "", "claims": "def f():\n    from a_paper import helper\n", "helper": "x = 1\n"}.items():

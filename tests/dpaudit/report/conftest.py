@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import shutil
 import subprocess
+import sys
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -67,6 +69,10 @@ class Page:
         assert self.evaluate(OUTSIDE) == []
         assert self.evaluate(COVERED) == []
 
+    def pdf(self) -> bytes:
+        """The page as it is printed, on A4."""
+        return base64.b64decode(self.call("Page.printToPDF", paperWidth=8.27, paperHeight=11.69)["data"])
+
     def _note(self, message: dict[str, Any]) -> None:
         method, about = message.get("method"), message.get("params", {})
         if method == "Network.requestWillBeSent":
@@ -108,7 +114,7 @@ def open_page(debugger: str, tmp_path: Path) -> Iterator[Callable[..., Page]]:
     """Open a text of HTML at a width; requests and complaints are noted from the first moment on."""
     sockets: list[WebSocket] = []
 
-    def opened(html: str, width: int = 1200, dark: bool = False) -> Page:
+    def opened(html: str, width: int = 1200, dark: bool = False, media: str = "screen") -> Page:
         file = tmp_path / f"page{len(sockets)}.html"
         file.write_text(html, encoding="utf-8")
         request = urllib.request.Request(f"{debugger}/json/new?about:blank", method="PUT")
@@ -120,7 +126,7 @@ def open_page(debugger: str, tmp_path: Path) -> Iterator[Callable[..., Page]]:
             page.call(f"{domain}.enable")
         page.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=width < 600)
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
-        page.call("Emulation.setEmulatedMedia", features=[scheme])
+        page.call("Emulation.setEmulatedMedia", media=media, features=[scheme])
         page.call("Page.navigate", url=file.as_uri())
         page.wait_for("Page.loadEventFired")
         return page
@@ -128,3 +134,14 @@ def open_page(debugger: str, tmp_path: Path) -> Iterator[Callable[..., Page]]:
     yield opened
     for socket in sockets:
         socket.close()
+
+
+@pytest.fixture(scope="session")
+def referee_report(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The real report on all claims of the paper, made once by the command that a reviewer types."""
+    folder = tmp_path_factory.mktemp("referee")
+    program = str(Path(sys.executable).with_name("dpaudit"))
+    command = [program, "claims", "--quick", "--format", "html", "--output", "referee.html"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 1, done.stderr  # the paper has refuted claims
+    return (folder / "referee.html").read_text(encoding="utf-8")

@@ -1,0 +1,70 @@
+"""Which code a piece of evidence is about: digests of modules, and of all that these import."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import importlib.util
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from pathlib import Path
+
+FOLLOWED = ("dpaudit", "algorithms")  # packages whose imports are followed, beside the module's own
+IMPORTS = "what these import"
+
+
+def code_digests(names: Sequence[str]) -> dict[str, str]:
+    """SHA-256 of each module; and one of all that these import of their own packages, of the algorithms and of dpaudit.
+
+    Raises ModuleNotFoundError, with the module's name, for one that is not installed.
+    """
+    told = {name: _digest(name) for name in names}
+    rest = sorted(imported(names) - set(names))
+    lines = [f"{name} {_digest(name)}" for name in rest]
+    return {**told, IMPORTS: hashlib.sha256("\n".join(lines).encode()).hexdigest()} if rest else told
+
+
+def imported(names: Sequence[str]) -> set[str]:
+    """All modules that these import, one way or another, as far as they belong to the same packages or to ``FOLLOWED``."""
+    tops = {name.partition(".")[0] for name in names} | set(FOLLOWED)
+    found, waiting = set(names), list(names)
+    while waiting:
+        for name in _imports(waiting.pop()):
+            if name.partition(".")[0] in tops and name not in found:
+                found.add(name)
+                waiting.append(name)
+    return found
+
+
+def _digest(name: str) -> str:
+    origin = _origin(name)
+    if origin is None:
+        raise ModuleNotFoundError(f"{name} is not installed", name=name)
+    return hashlib.sha256(origin.read_bytes()).hexdigest()
+
+
+def _origin(name: str) -> Path | None:
+    try:
+        spec = importlib.util.find_spec(name)
+    except (ImportError, ValueError):
+        return None
+    return None if spec is None or spec.origin is None else Path(spec.origin)
+
+
+def _imports(name: str) -> Iterator[str]:
+    """The modules that a module names in its imports, also inside functions."""
+    origin = _origin(name)
+    if origin is not None and origin.suffix == ".py":
+        tops = {name.partition(".")[0], *FOLLOWED}
+        yield from (each for each in _named(origin.read_bytes()) if each.partition(".")[0] in tops and _origin(each) is not None)
+
+
+@lru_cache(maxsize=4096)
+def _named(source: bytes) -> frozenset[str]:
+    named: set[str] = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            named |= {each.name for each in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            named |= {node.module, *(f"{node.module}.{each.name}" for each in node.names)}
+    return frozenset(named)
