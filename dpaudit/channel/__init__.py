@@ -1,0 +1,11 @@
+"""The door: the one way in which anything computed from private data leaves an algorithm.
+
+``live`` draws exact noise, charges the budget and writes the ledger first; ``simulate`` draws the same law from a seed, for one
+run or many trials at once; ``replay`` pins recorded outputs and collects the queries. The algorithm's code is the same for all.
+"""
+
+from dpaudit.channel.door import Channel
+from dpaudit.channel.opening import is_live, live, replay, simulate
+from dpaudit.doors import Event, Live, PathChanged, Transcript
+
+__all__ = ["Channel", "Event", "Live", "PathChanged", "Transcript", "is_live", "live", "replay", "simulate"]
