@@ -167,11 +167,12 @@ def build_parser() -> Parser:
         command = add(name, run, what)
         command.add_argument(f"--{needs}", required=True, help="exact: 0.1, 1/2, 1e-6")
         command.add_argument("--n", required=True, help="number of honest reports")
-        command.add_argument("--delta", required=True)
+        command.add_argument("--delta", required=True, help="failure probability, exact: 1e-6")
         command.add_argument(
             "--method",
             choices=("closed", "clone", "laplace"),
-            help=f"default {'clone' if name == 'amplify' else 'closed'}",
+            help="closed: the paper's formula; clone: exact for any randomiser; laplace: for Laplace reports "
+            f"(default {'clone' if name == 'amplify' else 'closed'})",
         )
         if name == "invert":
             command.add_argument("--digits", default="50", help="digits of the closed form's inverse (default 50)")
