@@ -10,6 +10,7 @@ MODULES = (
     "lemma_net",
     "lemma_core",
     "frank_wolfe",
+    "better_start",
     "batches",
     "singular_design",
     "elimination_rules",
@@ -29,9 +30,11 @@ MODULES = (
     "table1_peers",
     "figure_checks",
     "corrected_noise",
+    "corrected_span",
     "corrected_widths",
     "tight_width",
     "corrected_epsilon0",
+    "known_actions",
     "endpoint_pair",
 )
 

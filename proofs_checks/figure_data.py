@@ -109,12 +109,15 @@ def core_spot(
 ) -> Spot:
     """A point of the core-set figure: Algorithm 1 with a core set, with every active action pulled alike, or without noise."""
     points, means = instances(count, actions, seed)
-    if design == "no core set":
-        regret = no_core_set(points, means, horizon, float(epsilon or "inf"), calibration, np.random.default_rng([seed, 3]))
-    else:
-        chosen = step("central" if design == "core set" else "nonprivate", epsilon, calibration)
-        blocks = [slice(first, first + 50) for first in range(0, count, 50)]  # so that arrays stay small
-        regret = np.concatenate([played(chosen, calibration, points[b], means[b], horizon, seed + b.start) for b in blocks])
+    chosen = step("central" if design == "core set" else "nonprivate", epsilon, calibration)
+
+    def part(b: slice) -> np.ndarray:
+        if design == "no core set":
+            rng = np.random.default_rng([seed, 3, b.start])
+            return no_core_set(points[b], means[b], horizon, float(epsilon or "inf"), calibration, rng)
+        return played(chosen, calibration, points[b], means[b], horizon, seed + b.start)
+
+    regret = np.concatenate([part(slice(first, first + 50)) for first in range(0, count, 50)])  # so that arrays stay small
     return Spot(design, calibration, epsilon, actions, horizon, seed, tuple(regret.tolist()))
 
 

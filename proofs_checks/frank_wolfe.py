@@ -1,4 +1,4 @@
-"""The remark after Lemma 2: Frank–Wolfe for the core set, from uniform weights and from a better start.
+"""The remark after Lemma 2: Frank–Wolfe for the core set from uniform weights. Better starts: better_start.py.
 
 Facts used, with g = max_a ‖a‖² in V(π)^{-1} and g = d(1 + e): the exact line search ν = (g/d − 1)/(g − 1) raises log det V by
 log(1+e) − (d−1)·log(1 + e/((d−1)(1+e))) ≥ log(1+e) − e/(1+e); and log det V* − log det V ≤ d·log(g/d), by arithmetic and
@@ -77,7 +77,7 @@ def gain_holds(quick: bool) -> bool:
     return bool((gain >= KAPPA * np.log1p(e) * (1 - 1e-12)).all())
 
 
-def _sizes(quick: bool) -> list[tuple[int, int]]:
+def sizes(quick: bool) -> list[tuple[int, int]]:
     """(d, |A|)."""
     return [(2, 100), (5, 300), (10, 1000)] if quick else [(2, 10**4), (3, 10**4), (5, 10**4), (10, 2500), (20, 600), (40, 160)]
 
@@ -88,21 +88,22 @@ def iterations(
     """From uniform weights, V_0 ≥ V*/|A| gives Γ ≤ d·log|A|. Runs on hard sets, and the proven bound with its constants."""
     rng = np.random.default_rng(3)
     rows: list[Row] = []
-    for d, k in _sizes(quick):
+    for d, k in sizes(quick):
         for name, family in FAMILIES.items():
             actions = family(rng, k, d)
             taken, _, g = descend(actions, uniform(actions), step, 4 * math.ceil(steps_at_most(d, math.log(k))))
             reached = short(g / d) if g < math.inf else "∞"
             rows.append({"A": name, "d": d, "|A|": k, "steps": taken, "claimed": short(claimed(d, k)), "g/d": reached})
     late = [row for row in rows if row["steps"] > row["claimed"] or row["g/d"] == "∞"]
-    counts = (16, 17, 20, 10**2, 10**4, 10**8, 10**100)
+    counts = (16, 17, 20, 10**2, 10**4, 10**8, 10**100)  # (1 + log log₂|A|)/log log|A| falls in |A|, and d cancels
     ratio = max(steps_at_most(d, math.log(k)) / claimed(d, k) for d in (1, 2, 10, 1000) for k in counts)
-    gains = gain_holds(quick)
+    gains, most = gain_holds(quick), max(k for _, k in sizes(quick))
     evidence: dict[str, Any] = {
         "step": "exact line search, ν = (g/d − 1)/(g − 1), as in the book that the remark cites; the remark leaves ν_i open",
         "proven": f"(d/κ)(1 + log log₂|A|) steps, 1/κ = {1 / KAPPA:.5g}: at most {ratio:.4g} of the claimed number for |A| ≥ 16",
         "gain ≥ κ·log(1+e) on the grid": gains,
         "runs": rows,
+        "range": f"the bound: every d and every |A| ≥ 16; {len(rows)} runs: d ≤ {rows[-1]['d']}, |A| ≤ {most}",
         "not covered": "other step sizes; |A| < 16, where log log|A| < 1 (|A| ≤ 2d needs no step, as g ≤ |A|)",
     }
     if late:
@@ -127,7 +128,10 @@ def rational_circle(half: int) -> np.ndarray:
 
 
 def support(quick: bool, *, start: Start = uniform, size: Callable[[int], int] = lambda d: 34 * d) -> Decision:
-    """A core set has at most Bd actions (Lemma 2; B = 34 is proven, lemma-core.leverage). A step keeps every weight above 0."""
+    """A core set has at most Bd actions (Lemma 2). B = 2 is proven (lemma-core.leverage); here B = 34, and any will do.
+
+    A step keeps every weight above 0.
+    """
     rng = np.random.default_rng(4)
     sets = [
         ("rational circle", rational_circle(size(2) // 2 + 1)),
@@ -140,7 +144,8 @@ def support(quick: bool, *, start: Start = uniform, size: Callable[[int], int] =
         taken, weights, g = descend(actions, start(actions), line_search, 1000)
         used = int((weights > 0).sum())
         rows.append({"A": name, "d": d, "|A|": k, "steps": taken, "g/d": short(g / d), "support": used, "B·d": size(d)})
-    evidence = {
+    evidence: Row = {
+        "range": f"{len(rows)} sets; for every A with d ≥ 2 by the reason below",
         "runs": rows,
         "why": "π_{i+1} = (1 − ν)π_i + ν·1_a with ν < 1 for d ≥ 2: from uniform weights the support stays A",
         "exactly": "on the circle (closed under a quarter turn) V = I/2: g = d without a step, and the support is A, whatever B",
@@ -149,52 +154,16 @@ def support(quick: bool, *, start: Start = uniform, size: Callable[[int], int] =
     large = [row for row in rows if row["support"] > row["B·d"]]
     if large:
         first = large[0]
-        sizes = f"support {first['support']} > {first['B·d']} = B·d after {first['steps']} steps"
-        fix = "start from d actions (remark-fw.initialisation), or prune (Carathéodory)"
-        return decided("refuted", f"d = {first['d']}, |A| = {first['|A|']}: {sizes}", evidence, fix)
+        evidence["counterexample"] = first
+        told = f"support {first['support']} > {first['B·d']} = B·d after {first['steps']} steps"
+        fix = "start from 2d exchanged actions (remark-fw.initialisation), or prune (Carathéodory)"
+        return decided("refuted", f"d = {first['d']}, |A| = {first['|A|']}: {told}", evidence, fix)
     most = max(row["support"] / row["d"] for row in rows)
     return decided("verified", f"support at most {most:.3g}·d in {len(rows)} runs", evidence)
 
 
-def initialisation(quick: bool, *, start: Start = farthest, guarantee: Callable[[int], float] | None = None) -> Decision:
-    """Support ≤ d + steps, steps ≤ (d/κ)(1 + log(log d/log 2)): is that O(d), and free of |A|? ``guarantee``: a size for O(d)."""
-    rng = np.random.default_rng(5)
-    rows: list[Row] = []
-    for d, k in _sizes(quick):
-        for count in (k // 4, k):
-            for name, family in FAMILIES.items():
-                actions = family(rng, count, d)
-                taken, weights, _ = descend(actions, start(actions), line_search, 2000)
-                used, bound = int((weights > 0).sum()), math.floor(d + steps_at_most(d, math.log(d)))
-                rows.append({"A": name, "d": d, "|A|": count, "steps": taken, "support": used, "bound": bound})
-    most = max(row["support"] / row["d"] for row in rows)
-    proven = {f"10^{e}": short(1 + steps_at_most(10**e, math.log(10**e)) / 10**e) for e in (1, 2, 3, 6, 9, 18, 100)}
-    evidence: dict[str, Any] = {
-        "proven support/d, by d": proven,
-        "largest support/d": short(most),
-        "runs": rows,
-        "readings": "with the start of the literature (d farthest actions) the steps are free of |A|, and the proven size is "
-        "O(d log log d), as in the book that the remark cites; O(d) holds if the start is a sparsified design of 34·d actions",
-    }
-    broken = [row for row in rows if row["support"] > row["bound"]]
-    if broken:
-        first = broken[0]
-        where = f"{first['A']}, d = {first['d']}, |A| = {first['|A|']}"
-        return decided("refuted", f"{where}: support {first['support']}, more than {first['bound']}", evidence)
-    if guarantee is not None:
-        meets = all(d + steps_at_most(d, math.log(d)) <= guarantee(d) for d in (*range(2, 2000), 10**6, 10**9, 10**18))
-        summary = f"the proven size is {'within' if meets else 'above'} the guarantee"
-        return decided("verified" if meets else "conditional", summary, evidence)
-    grows = f"{proven['10^2']:.3g} at d = 100, {proven['10^9']:.3g} at 10^9"
-    summary = f"free of |A|; proven support/d grows as log log d ({grows}), measured ≤ {most:.3g}"
-    fix = "O(d log log d) for the farthest-action start; 34·d by sparsifying an optimal design"
-    return decided("conditional", summary, evidence, fix)
-
-
 WHERE, CODE = "remark after Lemma 2", ("proofs_checks.action_families",)
-START = "a better start frees the iterations of |A| and gives a core set of size O(d)"
 CHECKS = (
     Check("remark-fw.iterations", WHERE, "Frank–Wolfe from uniform weights needs O(d log log |A|) iterations", iterations, CODE),
     Check("remark-fw.support", WHERE, "the support of that π is a core set", support, CODE),
-    Check("remark-fw.initialisation", WHERE, START, initialisation, (*CODE, "algorithms.core_set_span")),
 )

@@ -38,12 +38,16 @@ def quantifier(quick: bool, *, bounded: Callable[[Sequence[bool]], bool] = all) 
     for case in product((False, True), repeat=batches):
         occurs += bounded(case) * math.prod((chance if wrong else 1 - chance) for wrong in case)
     fails = 1 - (1 - chance) ** batches
-    evidence = {
+    instance = f"T = {horizon}, {batches} batches, each with an error above γ_i with probability {chance}, independently"
+    evidence: Row = {
         "patterns that differ": f"{len(differ)} of {len(patterns)}",
-        "instance": f"T = {horizon}, {batches} batches, each with an error above γ_i with probability {chance}, independently",
-        "P(event that is bounded)": occurs,
-        "P(the good event fails)": fails,
-        "1/T": Fraction(1, horizon),
+        "range": "all 16 patterns of 2 batches and 2 actions",
+        "counterexample" if differ else "instance": {
+            "instance": instance,
+            "P(event that is bounded)": occurs,
+            "P(the good event fails)": fails,
+            "1/T": Fraction(1, horizon),
+        },
         "also in": "the concentration lemma of the local model, word for word",
     }
     if not differ:
@@ -88,6 +92,12 @@ def _crowded_tails(horizons: Sequence[int], scale: int, width: Width, epsilon: F
     return rows
 
 
+def coverage(scale: int, width: Width) -> Row:
+    """The worst of these core sets at T = 10^6 for noise Lap(scale/ε): how often γ is exceeded, in units of 1/T, at the least."""
+    worst = max(_crowded_tails([10**6], scale, width, Fraction(1, 10**6)), key=lambda row: row["P·T"])
+    return {"noise": f"Lap({scale}/ε)", **{name: worst[name] for name in ("T", "|C| = K", "batch", "P(error > γ) ≥", "P·T")}}
+
+
 def _columns(rows: list[Row], *names: str) -> list[Row]:
     return [{name: row[name] for name in names} for row in rows]
 
@@ -116,6 +126,7 @@ def concentration(quick: bool, *, scale: int = 1, width: Width = printed_width) 
     shown = _columns(rows, "T", "|C| = K", "batch", "leverage", "P(error > γ) ≥", "P·T")
     evidence: Row = {"reading": "the event that the proof needs: some |error| > γ_i", "exact tails, ε = 10^-6, d = 1": shown}
     if worst["P·T"] > 1:
+        evidence["counterexample"] = shown[rows.index(worst)]
         where = f"T = {worst['T']}, |C| = {worst['|C| = K']}, noise Lap({scale}/ε)"
         return decided("refuted", f"{where}: P(error > γ) ≥ {worst['P·T']:.4g}/T", evidence, CORRECTED)
     horizons = [3, 10, 10**3, 10**6] if quick else [3, 4, 5, 7, 10, 20, 50, *(10**k for k in range(2, 10)), 10**12]
@@ -145,11 +156,13 @@ def noise_tail(quick: bool, *, width: Width = printed_width) -> Decision:
     """P(|⟨a, θ̄_i − θ̂_i⟩| ≥ (2Bd² + 2dL)/(εq^i)) ≤ 1/(2KT²), K = |A_i|, for noise Lap(1/ε)."""
     rows = _crowded_tails([10**6] if quick else [10**4, 10**6, 10**9], 1, width, Fraction(1))
     failing = [row for row in rows if row[ALONE] > 1]
-    evidence = {"exact tails, d = 1": _columns(rows, "T", "|C| = K", "batch", "leverage", "P(noise > its part) ≥", ALONE)}
+    shown = _columns(rows, "T", "|C| = K", "batch", "leverage", "P(noise > its part) ≥", ALONE)
+    evidence: Row = {"exact tails, d = 1": shown, "range": f"{len(rows)} core sets, T in {sorted({row['T'] for row in rows})}"}
     if not failing:
         return decided("verified", f"holds for all {len(rows)} core sets", evidence)
     first = min(failing, key=lambda row: (row["T"] != 10**6, row["|C| = K"]))
     most = max(row[ALONE] for row in failing)
+    evidence["counterexample"] = shown[rows.index(first)]
     summary = f"T = {first['T']}, |C| = {first['|C| = K']}: {first[ALONE]:.4g} times 1/(2KT²); up to {most:.4g} times"
     return decided("refuted", summary, evidence, CORRECTED)
 

@@ -14,6 +14,7 @@ from scipy.stats import binom
 from dpaudit.papers import Check, Decision
 from proofs_checks.decisions import Row, decided
 from proofs_checks.laplace_tails import MP, chernoff, digits, log_tail, short, simulated_tail, tail, tail_of_distinct
+from proofs_checks.measured import CODE, regret_rows
 
 UNEQUAL = (
     [Fraction(1), Fraction(1, 2)],
@@ -39,6 +40,11 @@ def mgf_step(quick: bool, *, bound: Callable[[Any], Any] = lambda u: u**2 / 2) -
     u = Fraction(1, 2) if Fraction(1, 2) in failing else failing[0]
     claimed = short(MP.exp(bound(MP.mpf(u.numerator) / u.denominator)))
     exact = 1 / (1 - u**2)
+    evidence["counterexample"] = {
+        "λl/b": u,
+        "E e^{λlz}": exact,
+        "claimed": digits(MP.exp(bound(MP.mpf(u.numerator) / u.denominator))),
+    }
     summary = f"λl/b = {u}: E e^{{λlz}} = 1/(1 − u²) = {exact}, claimed {claimed:g}; fails at {len(failing)} of 63 values"
     fix = "log E e^{λlz} = −log(1 − u²) ≤ u²/(1 − u); the variance of Lap(1/b) is 2/b², not 1/b²"
     return decided("refuted", summary, evidence, fix)
@@ -73,13 +79,20 @@ def branch1(quick: bool, *, bound: Callable[[int, Any], Any] = lambda n, t: -t *
             holding.append(n)
     refuted = [row for row in rows if row["ratio"] > 1]
     large = [n for n in range(most + 1, 401) if log_tail(n, n)[0] > float(bound(n, MP.mpf(n)))]
-    evidence: Row = {"proven for all t ≤ n": holding, "worst t for each n": rows}
+    evidence: Row = {
+        "proven for all t ≤ n": holding,
+        "worst t for each n": rows,
+        "range": f"n ≤ {most}, all t ≤ n; n ≤ 400, t = n",
+    }
     evidence["beyond"] = f"at t = n it fails for {len(large)} of the {400 - most} values n = {most + 1}, …, 400"
     if not refuted and not large:
         verdict = "verified" if len(holding) == most else "conditional"
         return decided(verdict, f"proven for {len(holding)} of n = 1, …, {most}", evidence)
     n, t = (refuted[0]["n"], refuted[0]["t"]) if refuted else (large[0], float(large[0]))
     claimed = float(bound(n, MP.mpf(t)))
+    evidence["counterexample"] = (
+        refuted[0] if refuted else {"n": n, "t": t, "log P": short(log_tail(n, t)[0]), "claimed": claimed}
+    )
     evidence["simulated"] = [_confirmed(n, t, claimed, 1_000_000, 5)]
     summary = f"n = {n}, t = {t:g}: P = {math.exp(log_tail(n, t)[0]):.6g} > {math.exp(claimed):.6g}"
     return decided("refuted", f"{summary}; holds for n ≤ {max(holding, default=0)} only", evidence, BERNSTEIN)
@@ -99,10 +112,11 @@ def branch2(quick: bool, *, bound: Callable[[int, Any], Any] = lambda n, t: n / 
         )
         first = first or (n, t)
     holding = [row["n"] for row in rows if row["claimed"] == ""]
-    evidence: Row = {"holds for": holding, "where it fails first": rows}
+    evidence: Row = {"holds for": holding, "where it fails first": rows, "range": f"n ≤ {most}, whole t from n + 1 to 399"}
     if first is None:
         return decided("verified", f"holds for n = 1, …, {most} and every whole t from n + 1 to 399", evidence)
     n, t = first
+    evidence["counterexample"] = next(row for row in rows if row["n"] == n)
     evidence["simulated"] = [_confirmed(20, 21.0, float(bound(20, MP.mpf(21))), 1_000_000, 6)]
     summary = f"n = {n}, t = {t}: P = {float(tail(n, t)):.6g} > {float(MP.exp(bound(n, MP.mpf(t)))):.6g}"
     if (n, t) == (2, 9):
@@ -131,7 +145,7 @@ def laplace_sum(quick: bool, *, width: Callable[[Any, Any], Any] = lambda n, lev
             exact = tail_of_distinct(coefficients, float(width(share, level)))
             unequal.append((float(MP.log(exact)) + level, len(coefficients), level))
     slack = _chernoff_slack()
-    evidence = {
+    evidence: Row = {
         "equal coefficients": [{"log(P·e^L)": short(x), "n": n, "L": level} for x, n, level in sorted(equal)[-3:]],
         "different coefficients": [{"log(P·e^L)": short(x), "n": n, "L": level} for x, n, level in sorted(unequal)[-3:]],
         "best x against a search": short(slack, 2),
@@ -141,7 +155,25 @@ def laplace_sum(quick: bool, *, width: Callable[[Any, Any], Any] = lambda n, lev
     if ratio > 0 or slack > 1e-6:
         kind = "equal" if (ratio, n, level) in equal else "different"
         return decided("refuted", f"n = {n} {kind} coefficients, L = {level:g}: P = {math.exp(ratio):.4g}·e^-L", evidence)
+    evidence["regret, K=10, d=2, T=10^6, ε=1"] = regret_rows("central", ("printed", "corrected"), quick)
+    evidence["regret it buys"] = (
+        "the corrected γ rests on this bound, the printed one on the lemma; the difference above is its wider noise term "
+        "and the doubled noise (fix.noise) together"
+    )
+    evidence["privacy it buys"] = "none, the same ε: γ is computed from public numbers; it keeps the tail below e^-L"
+    evidence["why it is needed"] = [_beside_lemma(n, width) for n in (2, 7, 20, 60)]
     return decided("verified", f"P ≤ {math.exp(ratio):.3g}·e^-L in all {len(equal) + len(unequal)} exact tails", evidence)
+
+
+def _beside_lemma(n: int, width: Callable[[Any, Any], Any]) -> Row:
+    """t for e^-L at T = 10^6, K = 10, as the lemma gives it (√(2nL), or n/2 + L beyond t = n) and as corrected: exact tails."""
+    level = math.log(4 * 10 * 10**12)
+    lemma = math.sqrt(2 * n * level) if 2 * level <= n else n / 2 + level
+    held = float(width(n, level))
+    row: Row = {"n": n, "L": short(level)}
+    for name, t in (("lemma", lemma), ("corrected", held)):
+        row |= {f"t, {name}": short(t), f"P·e^L, {name}": digits(tail(n, MP.mpf(t)) * MP.exp(level), 20)}
+    return row
 
 
 def _chernoff_slack() -> float:
@@ -159,5 +191,7 @@ CHECKS = (
     Check("lemma-laplace.mgf-step", f"{WHERE}, step (c)", "E e^{λlz} ≤ e^{λ²l²/(2b²)} for 0 ≤ λ ≤ b/c", mgf_step, TAILS),
     Check("lemma-laplace.branch1", WHERE, "P(Σ l_i z_i ≥ t) ≤ exp(−t²b²/(2nc²)) for t ≤ nc/b", branch1, TAILS),
     Check("lemma-laplace.branch2", WHERE, "P(Σ l_i z_i ≥ t) ≤ exp(n/2 − bt/c) for t > nc/b", branch2, TAILS),
-    Check("fix.laplace-sum", "corrections, sum of Laplace noises", BERNSTEIN, laplace_sum, TAILS),
+    Check(
+        "fix.laplace-sum", "corrections, sum of Laplace noises", BERNSTEIN, laplace_sum, (*TAILS, *CODE, "proofs_checks.measured")
+    ),
 )

@@ -54,6 +54,14 @@ def _all_batches(quick: bool, width: Width, epsilon: Fraction) -> list[Row]:
     ]
 
 
+def coverage(width: Width, epsilon: Fraction = Fraction(1, 1000)) -> Row:
+    """The worst batch at T = 10^6 for noise of scale 1/ε: how often γ is exceeded, in units of 1/T."""
+    batches = [row for actions in (ALLOWED, OPTIMAL) for row in _batches(10**6, width, epsilon, actions)]
+    worst = max(batches, key=lambda row: row["P·T"])
+    scale = f"Lap({1 / epsilon})"
+    return {"noise": scale, **{name: worst[name] for name in ("T", "α, a", "batch", "n", "P(error > γ)", "P·T")}}
+
+
 def proven(width: Width, quick: bool) -> tuple[float, Row]:
     """The largest T·(bound on P(good event fails)) on a grid, and where.
 
@@ -78,9 +86,13 @@ def concentration(quick: bool, *, width: Width = printed_width, epsilon: Fractio
     rows = _all_batches(quick, width, epsilon)
     failing = [row for row in rows if row["P·T"] > 1]
     shown = [{key: row[key] for key in ("T", "α, a", "batch", "n", "P(error > γ)", "P·T")} for row in (failing or rows)]
-    evidence: Row = {"reading": "the event that the proof needs: some |error| > γ_i", f"exact tails, ε0 = {epsilon}": shown}
+    evidence: Row = {
+        "range": f"exact tails of {len(rows)} batches; a proven bound on a grid of T, m and |A_i|",
+        "reading": "the event that the proof needs: some |error| > γ_i", f"exact tails, ε0 = {epsilon}": shown,
+    }  # fmt: skip
     if failing:
         first = next((row for row in failing if row["T"] == 10**6), failing[0])
+        evidence["counterexample"] = shown[failing.index(first)]
         above, draws = simulated_tail(first["n"], first["sum above"], 2_000_000 if quick else 10_000_000, 8)
         exact = short(float(first["P(error > γ)"]) / 2 * draws)
         evidence["simulated"] = {"errors above γ, one side": above, "of": draws, "expected": exact}
@@ -100,13 +112,15 @@ def noise_tail(quick: bool, *, width: Width = printed_width) -> Decision:
     """P(|⟨a, θ̄_i − θ̂_i⟩| ≥ (2d/(q^iε0))√(n_iL)) ≤ 1/(2KT²), K = |A_i|."""
     rows = _all_batches(quick, width, Fraction(1))
     failing = [row for row in rows if row[ALONE] > 1]
-    evidence = {
+    evidence: Row = {
+        "range": f"{len(rows)} batches, T in {sorted({row['T'] for row in rows})}",
         "the proof's own arithmetic": "with b = ε0, c = 2d/q^i its bound at that t is exp(−t²b²/(2nc²)) = exp(−L/2) = 1/(2√K·T)",
         "exact": [{key: row[key] for key in ("T", "α, a", "batch", "n", "P(noise > its part)", ALONE)} for row in rows],
     }
     if not failing:
         return decided("verified", f"holds in all {len(rows)} batches", evidence)
     worst = max(failing, key=lambda row: (row["T"] == 10**6, row["n"]))
+    evidence["counterexample"] = evidence["exact"][rows.index(worst)]
     where = f"T = {worst['T']}, (α, a) = ({worst['α, a']}), batch {worst['batch']} (n = {worst['n']})"
     summary = f"{where}: {worst[ALONE]:.4g} times 1/(2KT²); above it in {len(failing)} of {len(rows)} batches"
     return decided("refuted", summary, evidence, CORRECTED)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -116,7 +116,7 @@ def covers(net: Points, points: Points, zeta: Fraction) -> bool:
     return all(any(_near(point, other, zeta) for other in net) for point in points)
 
 
-def rank(rows: Points) -> int:
+def rank(rows: Sequence[Sequence[int | Fraction]]) -> int:
     """Exact, by elimination over the fractions."""
     matrix = [[Fraction(x) for x in row] for row in rows]
     found = 0

@@ -63,10 +63,10 @@ def gap_index(quick: bool, *, shift: int = 0) -> Decision:
         stays = all(gap - 2 * MP.mpf("0.999") * gammas[j] <= 2 * gammas[j] for j in range(1, i))
         if stays and gap > 4 * gammas[i - shift]:
             failing.append({"batch": i, "Δ": digits(gap), "4γ_i": digits(now), "4γ_{i−1}": digits(before)})
-    evidence = {"range": "T = 10^6, ε = 1, d = 2, A = {e_1, e_2}, θ = (Δ, 0), batches 2 to 12", "failing": failing}
+    evidence: Row = {"range": "T = 10^6, ε = 1, d = 2, A = {e_1, e_2}, θ = (Δ, 0), batches 2 to 12", "failing": failing}
     if not failing:
         return decided("verified", "no batch of T = 10^6 plays an action of larger gap", evidence)
-    first = failing[0]
+    first = evidence["counterexample"] = failing[0]
     gaps = f"Δ = {float(first['Δ']):.4g} > 4γ_i = {float(first['4γ_i']):.4g}"
     fix = "a gap of at most 4γ_{i−1}, as the appendix has it; the regret sums 4γ_{i−1}n_i"
     return decided("refuted", f"batch {first['batch']}: {gaps}, still played; so in {len(failing)} batches", evidence, fix)
@@ -98,6 +98,7 @@ def geometric_sum(quick: bool, *, constants: tuple[float, Fraction] = (1.0, Frac
     if b_fails:
         parts.append("(b) at every T: √(2T) > √T")
     if parts:
+        evidence["counterexample"] = evidence.get("(a), least T", evidence["(b)"])
         fix = f"(a) with 1/(√e − 1) = {1 / (math.sqrt(math.e) - 1):.4f}, (b) with √2: O(·) absorbs both"
         return decided("refuted", "; ".join(parts), evidence, fix)
     return decided("verified", f"(a) at every T from 3 to {last}, (b) at every T", evidence)
@@ -119,12 +120,13 @@ def net_loss(quick: bool, *, zeta: Callable[[int], Fraction] = lambda horizon: F
             net = separated(points, zeta(horizon))
             built = max(built, horizon * (max(means.values()) - max(means[point] for point in net)))
     worst = max([Fraction(row["loss"]) for row in rows] + [built])
-    evidence = {
+    evidence: Row = {
         "tight case, A = {1, 1 − ζ}, N = {1 − ζ}, θ = 1": rows,
         "largest loss of a net that was built": short(built),
         "range": "all A in the unit ball, |θ| ≤ 1, by Cauchy–Schwarz",
     }
     if worst > 1:
+        evidence["counterexample"] = next((row for row in rows if Fraction(row["loss"]) > 1), {"loss": str(built)})
         return decided("refuted", f"A = {{1, 1 − ζ}} loses {worst} > 1", evidence)
     return decided(
         "verified",
@@ -134,20 +136,36 @@ def net_loss(quick: bool, *, zeta: Callable[[int], Fraction] = lambda horizon: F
 
 
 def net_count(quick: bool, *, claimed: Callable[[int, int], int] = lambda horizon, d: (3 * horizon) ** d) -> Decision:
-    """K = (3T)^d, where Lemma 1 has (3T)^d + d: does (1 + 2T)^d + d, which is enough, fit into it?"""
-    failing = [
-        (horizon, d)
-        for horizon in (1, 2, 3, 10, 10**3, 10**6)
-        for d in range(1, 30 if quick else 200)
-        if (1 + 2 * horizon) ** d + d > claimed(horizon, d)
+    """K = (3T)^d, where Lemma 1 has (3T)^d + d: does (1 + 2T)^d + d, which is enough, fit into it? T ≥ 2: at T = 1 there is no q.
+
+    In general a^d − b^d ≥ (a − b)·d·b^{d−1} for a ≥ b, and a − b = 3T − (1 + 2T) = T − 1 ≥ 1.
+    """
+    horizons, dims = (2, 3, 10, 10**3, 10**6), range(1, 30 if quick else 200)
+    pairs = list(product(horizons, dims))
+    failing = [(horizon, d) for horizon, d in pairs if (1 + 2 * horizon) ** d + d > claimed(horizon, d)]
+    steps = [
+        (3 * horizon) ** d - (1 + 2 * horizon) ** d - (horizon - 1) * d * (1 + 2 * horizon) ** (d - 1) for horizon, d in pairs
     ]
-    evidence = {
-        "range": "T = 1, 2, 3, 10, 10^3, 10^6 and d = 1, 2, …",
+    general = min(steps) >= 0 and all(claimed(horizon, d) >= (3 * horizon) ** d for horizon, d in pairs)
+    scanned = f"T = 2, 3, 10, 10^3, 10^6 and d = 1, …, {dims[-1]}, exactly"
+    evidence: Row = {
+        "range": f"every T ≥ 2 and d ≥ 1, by (3T)^d − (1 + 2T)^d ≥ (T − 1)·d·(1 + 2T)^(d−1) ≥ d; {scanned}"
+        if general
+        else scanned,
+        "not covered": "T = 1, where log T = 0 leaves q undefined; (1 + 2T)^d + d exceeds (3T)^d there",
         "above the claim at (T, d)": [str(pair) for pair in failing[:6]],
     }
-    if any(horizon > 1 for horizon, _ in failing):
-        return decided("refuted", f"T, d = {next(pair for pair in failing if pair[0] > 1)}: (1 + 2T)^d + d is more", evidence)
-    return decided("verified", "(1 + 2T)^d + d ≤ (3T)^d for T ≥ 2: Lemma 1's “+ d” is not needed", evidence)
+    if failing:
+        horizon, d = failing[0]
+        evidence["counterexample"] = {
+            "T": horizon,
+            "d": d,
+            "(1 + 2T)^d + d": (1 + 2 * horizon) ** d + d,
+            "claimed": claimed(horizon, d),
+        }
+        return decided("refuted", f"T, d = {failing[0]}: (1 + 2T)^d + d is more", evidence)
+    told = "for every T ≥ 2 and d" if general else f"at {scanned}"
+    return decided("verified", f"(1 + 2T)^d + d ≤ (3T)^d {told}: Lemma 1's “+ d” is not needed", evidence)
 
 
 def small_batches(quick: bool, *, factor: int = 2) -> Decision:
@@ -167,9 +185,9 @@ def small_batches(quick: bool, *, factor: int = 2) -> Decision:
         row = {"batch": batch, "q^i": short(q**batch), "|C| = Bd": size, "leverage": short(leverage), "n_i": sum(pulls)}
         rows.append({**row, "regret": str(regret), "claimed": factor * size})
     failing = [row for row in rows if Fraction(row["regret"]) > row["claimed"]]
-    evidence = {"instances": rows, "range": "in general n_i ≤ Bd + q^i < 2Bd and a gap is at most 2: at most 4Bd"}
+    evidence: Row = {"instances": rows, "range": "in general n_i ≤ Bd + q^i < 2Bd and a gap is at most 2: at most 4Bd"}
     if failing:
-        first = failing[0]
+        first = evidence["counterexample"] = failing[0]
         cost = f"{first['n_i']} pulls of gap ≈ 2 cost {float(Fraction(first['regret'])):.4g} > {first['claimed']}"
         summary = f"T = 10^6, i = {first['batch']}, |C| = {first['|C| = Bd']}: {cost}"
         return decided("refuted", summary, evidence, "4Bd; O(·) absorbs it")

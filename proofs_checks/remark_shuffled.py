@@ -10,7 +10,7 @@ import dpaudit as dp
 from dpaudit.papers import Check, Decision
 from proofs_checks.decisions import Row, decided
 from proofs_checks.laplace_tails import MP, digits, short
-from proofs_checks.shuffled_batches import CODE, Rule, batch_sizes, clone_rule, mpf, printed_rule
+from proofs_checks.shuffled_batches import CODE, LAST_BATCH, LAST_BATCH_IS, Rule, batch_sizes, clone_rule, mpf, printed_rule
 
 Factor = Callable[[int, Fraction], Any]  # n, δ → c in "variance ≈ c·2/(n ε²)"
 NEAR = Fraction(5, 4)  # "≈": within a factor of 1.25
@@ -30,7 +30,7 @@ def variance(quick: bool, *, factor: Factor = one, rule: Rule = printed_rule) ->
     """2/ε0² against c·2/(n ε²) for ε → 0, with ε0 = f^{-1}(ε) as Algorithm 3 prints it."""
     rows, ratios = [], []
     for delta in map(Fraction, ("1e-6",) if quick else ("1/2", "1e-3", "1e-6", "1e-9")):
-        for n in (3, 1000, 297_170) if quick else (3, 100, 1000, 10**4, 297_170, 10**6, 10**9):
+        for n in (3, 1000, LAST_BATCH) if quick else (3, 100, 1000, 10**4, LAST_BATCH, 10**6, 10**9):
             for epsilon in map(Fraction, ("1e-9",) if quick else ("1e-6", "1e-9")):
                 epsilon0 = mpf(rule(epsilon, n, delta))
                 ratio = n * mpf(epsilon) ** 2 / epsilon0**2
@@ -41,12 +41,13 @@ def variance(quick: bool, *, factor: Factor = one, rule: Rule = printed_rule) ->
     failing = [found for found in ratios if not 1 / mpf(NEAR) <= found[0] <= mpf(NEAR)]
     evidence: dict[str, Any] = {
         "variances": rows,
+        "the largest batch": LAST_BATCH_IS,
         "limit ε → 0": "2/ε0² ≈ 16(√log(4/δ) + 1/√n)² · 2/(nε²); the factor is at least 16 log 4 = 22.18 for every δ < 1",
         "order": "2/ε0² does fall as 1/(n ε²) while ε0 is small; the constant is not 1, and depends on δ",
         "with exact clones in place of f": _with_clones(),
     }
     if failing:
-        shown = next((found for found in failing if found[1] == 297_170 and found[2] == Fraction("1e-6")), failing[0])
+        shown = next((found for found in failing if found[1] == LAST_BATCH and found[2] == Fraction("1e-6")), failing[0])
         ratio, n, delta, epsilon, epsilon0 = shown
         evidence["counterexample"] = {
             "n": n, "δ": delta, "ε": epsilon, "ε0 = f⁻¹(ε)": digits(epsilon0), "variance 2/ε0²": digits(2 / epsilon0**2),

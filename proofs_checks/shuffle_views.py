@@ -14,9 +14,10 @@ from itertools import permutations, product
 from typing import Any
 
 from dpaudit.papers import Check, Decision
+from proofs_checks.arm_views import best_event, sum_delta
 from proofs_checks.decisions import Row, decided
-from proofs_checks.laplace_tails import MP, digits, short
-from proofs_checks.shuffled_batches import CODE, all_above, clone_rule, mpf, printed_rule
+from proofs_checks.laplace_tails import digits, short
+from proofs_checks.shuffled_batches import CODE, LAST_BATCH, LAST_BATCH_IS, clone_rule, mpf, printed_rule
 
 P = Fraction(3)  # e^ε0
 LEVELS = [Fraction(k, 4) for k in range(4, 13)]  # e^ε from 1 to 3
@@ -102,7 +103,7 @@ def reduction(quick: bool, *, view: View = played_actions) -> Decision:
     failing = [row for row in rows if row["δ of the observer"] > row["δ after the reduction"]]
     evidence: dict[str, Any] = {
         "randomiser": "binary randomised response, e^ε0 = 3, exact fractions; n clients, n different actions",
-        "the footnote's server (pairs, not who played what)": f"law of the pairs equal to the reduction's: {equal}",
+        "the footnote's server (pairs, not who played what)": f"their law {'is' if equal else 'is not'} the reduction's",
         "δ(ε), all neighbours": rows, "at the paper's sizes, for who sees actions and pairs": _few_pulls(),
         "range": f"n ≤ {rows[-1]['n']}, e^ε in quarters from 1 to 3; equality of laws holds for all n: π and π⁻¹ are alike",
     }  # fmt: skip
@@ -123,15 +124,16 @@ def reduction(quick: bool, *, view: View = played_actions) -> Decision:
 
 def _few_pulls() -> Row:
     """T = 10^6, ε = 1, noise Lap(2/ε0): an arm with 30 of the batch's reports, seen by who knows that the target played it."""
-    n, few, delta = 297_170, 30, Fraction("1e-6")
-    epsilon0 = printed_rule(Fraction(1), n, delta)
-    leaks = [(p - MP.e * q, x) for x in range(-200, 1) for p, q in [all_above(few, 2 / epsilon0, Fraction(2), MP.mpf(x) / 100)]]
-    best, threshold = max(leaks)
+    few, delta = 30, Fraction("1e-6")
+    epsilon0 = printed_rule(Fraction(1), LAST_BATCH, delta)
+    event, name = best_event(few, epsilon0, Fraction(1))
     return {
-        "n_i": n, "n_ia": few, "ε": 1, "ε0": short(epsilon0, 8), "event": f"its reports are all above 1 {threshold / 100:+g}",
-        "P − e^ε P', given that arm": digits(best, 20),
-        "times n_ia/n_i, the chance of that arm": digits(best * few / n, 20), "claimed δ": delta,
-        "exceeds it": bool(best * few / n > mpf(delta)),
+        "n_i": LAST_BATCH, "n_i is": LAST_BATCH_IS, "n_ia": few, "ε": 1, "ε0": short(epsilon0, 8), "event of its reports": name,
+        "P − e^ε P', given that arm": digits(event, 20),
+        "times n_ia/n_i, the chance of that arm": digits(event * few / LAST_BATCH, 20), "claimed δ": delta,
+        "exceeds it": bool(event * few / LAST_BATCH > mpf(delta)),
+        "δ given that arm, its sum r̂_ia alone": short(sum_delta(few, epsilon0, Fraction(1))[0], 4),
+        "more views of it": "fix.known-actions",
         "exact clones would allow, n_ia": short(clone_rule(Fraction(1), few, delta)),
     }  # fmt: skip
 

@@ -46,6 +46,13 @@ def batch_sizes(horizon: int) -> list[int]:
     return [math.ceil(setting.growth**i - 1e-9) for i in range(1, setting.batches_at_most + 1)]
 
 
+LAST_BATCH = batch_sizes(10**6)[-1]
+LAST_BATCH_IS = (
+    f"n = {LAST_BATCH} = ⌈q^12⌉, batch 12 of T = 10^6 with one action (q^12 = 297170.1…; "
+    "our corrections quote it rounded down, 297170); two actions of weight ½ make it 2⌈q^12/2⌉ = 297172"
+)
+
+
 @dataclass(frozen=True)
 class Cell:
     """One batch and what is known about it: attacked ≥ from an exact event, proven ≤ from an accountant (None: not asked for)."""

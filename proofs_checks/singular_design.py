@@ -70,7 +70,11 @@ def singular(quick: bool, *, solve: Solve = inverse) -> Decision:
     runs = f"{len(set(bad))} of {count} random runs"
     instance = {"A": "{e_1, e_2}", "θ": "e_1", "T": 10**6, "ε": 1, "batch": batch, "n_a": n, "γ": digits(gamma)}
     evidence: Row = {
-        "instance": {**instance, "P(e_2 stays)": digits(stays), "V of the next batch": "((n, 0), (0, 0)), det V = 0"},
+        "counterexample" if instance_fails else "instance": {
+            **instance,
+            "P(e_2 stays)": digits(stays),
+            "V of the next batch": "((n, 0), (0, 0)), det V = 0",
+        },
         "reached by Algorithm 1, K=10, d=2, T=10^6": f"{len(bad)} of {len(sets)} active sets without θ̂, in {runs}",
         "range": "in batch 1 A_1 spans (Lemma 1) and V is invertible; Algorithm 1 says “A_i ⊆ R^m”, yet inverts the d×d matrix",
     }

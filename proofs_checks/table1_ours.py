@@ -17,7 +17,7 @@ from dpaudit.papers import Check, Decision
 from proofs_checks.audited import decide_by_audits
 from proofs_checks.decisions import Row, decided
 from proofs_checks.laplace_tails import short
-from proofs_checks.shuffled_batches import CODE, Rule, batch_sizes, clone_rule, printed_rule
+from proofs_checks.shuffled_batches import CODE, LAST_BATCH_IS, Rule, batch_sizes, clone_rule, printed_rule
 
 AUDITED = ("algorithms.elimination", "algorithms.registry")
 DELTA = Fraction("1e-6")
@@ -68,6 +68,7 @@ def shuffled_epsilon0(quick: bool, *, power: Fraction = Fraction(1, 4), rule: Ru
     evidence: dict[str, Any] = {
         "δ": DELTA, "exponent of ε0/ε in T, 99.9 % interval": fits, "last batches": rows,
         "beside it": "the remark after Theorem 3 says 2/ε0² ≈ 2/(nε²), that is ε0 ≈ ε√n: two different powers of T",
+        "the last batch": LAST_BATCH_IS,
         "exact clones, ε = 1": [_point(10**k, Fraction(1), power, clone_rule) for k in ((6,) if quick else (4, 6, 9))],
     }  # fmt: skip
     if not wrong:
@@ -75,6 +76,7 @@ def shuffled_epsilon0(quick: bool, *, power: Fraction = Fraction(1, 4), rule: Ru
     shown = next(row for row in rows if row["regime"] == wrong[-1]["regime"] and row["T"] >= 10**6)
     told = f"{shown['regime']}, T = {shown['T']:g}: ε0 = {shown['ε0']:.6g}, ε T^{power} = {shown['claimed']:.6g}; exponents "
     told += " and ".join(f"{fit['exponent']:.3f}" for fit in fits)
+    evidence["counterexample"] = shown
     correction = "ε0 ≈ ε√n/(4√log(4/δ)) while that is below 1 (T^{1/2}); at constant ε, ε0 grows as log n (T^0)"
     return decided("refuted", told, evidence, correction)
 

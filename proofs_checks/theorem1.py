@@ -20,11 +20,10 @@ def sensitivity(
 ) -> Decision:
     """Each reward is in one sum, so neighbouring sums differ by |r − r'| in L1: convex in both, and largest at corners."""
     distance, reward, other = max((abs(r - s), r, s) for r, s in product((low, high), repeat=2))
+    pair = {"r_k": reward, "r_k'": other, "‖r̄ − r̄'‖₁": distance, "claimed": claimed}
     evidence = {
         "summary": f"r_k = {show(reward)} against {show(other)} moves its sum by {show(distance)}; claimed is {show(claimed)}",
-        "distance": distance,
-        "claimed": claimed,
-        "rewards": [reward, other],
+        "largest distance" if distance <= claimed else "counterexample": pair,
         "range": f"all pairs of rewards in [{show(low)}, {show(high)}]",
     }
     if distance <= claimed:

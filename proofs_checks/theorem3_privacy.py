@@ -17,6 +17,8 @@ from proofs_checks.decisions import Row, decided
 from proofs_checks.laplace_tails import MP, digits, short
 from proofs_checks.shuffled_batches import (
     CODE,
+    LAST_BATCH,
+    LAST_BATCH_IS,
     Cell,
     Rule,
     all_above,
@@ -127,7 +129,7 @@ def domain(quick: bool, *, rule: Rule = printed_rule) -> Decision:
     probability 2^-9 against 2^-9 e^{-ε0}, hence ε ≥ ε0 + log(1 − 2^9 δ), which is more than f(ε0).
     """
     delta = Fraction("1e-6")
-    sizes = (3, 8, 9, 10_000, 297_170) if quick else (1, 3, 8, 9, 10, 12, 16, 30, 100, 1000, 10**4, 297_170, 10**6, 10**9)
+    sizes = (3, 8, 9, 10_000, LAST_BATCH) if quick else (1, 3, 8, 9, 10, 12, 16, 30, 100, 1000, 10**4, LAST_BATCH, 10**6, 10**9)
     epsilons = ("1", "5", "16") if quick else ("1/10", "1", "2", "5", "8", "16", "24")
     cells = [examine(Fraction(epsilon), n, delta, rule, SPREAD, SPREAD) for epsilon in epsilons for n in sizes]
     verdict = judge(cells)
@@ -135,14 +137,16 @@ def domain(quick: bool, *, rule: Rule = printed_rule) -> Decision:
     good = sum(cell.outcome == "proven" for cell in inside)
     evidence: dict[str, Any] = {
         "range": f"ε in {', '.join(epsilons)}; n in {', '.join(map(str, sizes))}; δ = 1e-6",
+        "the example": LAST_BATCH_IS,
         "nine reports": _nine(rule, delta),
         "where ε0 is in the domain log(n/(16 log(2/δ)))": f"{good} of {len(inside)} batches are proven within ε by exact clones",
         "batches": [cell.row() for cell in cells if cell.outcome == "violated"] or [cell.row() for cell in cells],
     }
     violated = [cell for cell in cells if cell.outcome == "violated"]
     if verdict == "refuted":
-        shown = next((cell for cell in violated if cell.n == 297_170), violated[0])
+        shown = next((cell for cell in violated if cell.n == LAST_BATCH), violated[0])
         summary = f"ε = {shown.epsilon}, n = {shown.n}: f⁻¹ = {float(shown.epsilon0):.6g}, true ε ≥ {float(shown.attacked):.6g}"
+        evidence["counterexample"] = counterexample(shown, SPREAD)
         outside = sum(cell not in inside for cell in violated)
         summary += f"; {len(violated)} of {len(cells)} batches, {outside} of them outside f's domain"
         return decided(verdict, summary, evidence, "f holds for ε0 ≤ log(n/(16 log(2/δ))) only (Feldman et al., Theorem 3.1)")

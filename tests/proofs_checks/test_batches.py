@@ -34,8 +34,8 @@ def test_batches_that_grow_by_e_never_fill_the_horizon():
 def test_the_printed_batches_do_not_fit_at_1097():
     found = horizon_fits(True)
     assert found.verdict == "refuted"
-    assert found.evidence["T"] == 1097
-    assert found.evidence["Σ n_i"] == sum(exact_lengths(1097, 6)) == 1099
+    assert found.evidence["counterexample"]["T"] == 1097
+    assert found.evidence["counterexample"]["Σ n_i"] == sum(exact_lengths(1097, 6)) == 1099
 
 
 def test_the_largest_number_that_fits_fits():

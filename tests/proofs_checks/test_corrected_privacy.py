@@ -16,6 +16,14 @@ def test_noise_for_the_range_costs_exactly_the_claim() -> None:
     assert all(row["cost of a scale 1/1000 smaller"] > row["ε"] for row in found.evidence["exact cost"])
 
 
+def test_what_the_corrections_buy_is_the_claim_in_place_of_a_violation() -> None:
+    for row in noise(quick=True).evidence["privacy it buys"][:3]:
+        assert row["true ε as printed"] == 2 * row["claimed ε"] == 2 * row["true ε corrected"]
+    for found in (closed(quick=True), clones(quick=True)):
+        rows = found.evidence["privacy it buys, noise Lap(2/ε0)"]
+        assert [row["outcome"] for row in rows] == ["proven", "proven", "violated", "proven", "violated", "proven"]
+
+
 def test_twin_the_printed_noise_does_not() -> None:
     assert noise(quick=True, scale=lambda spread, epsilon: 1 / epsilon).verdict == "refuted"
     found = noise(quick=True, calibration="printed")

@@ -33,6 +33,13 @@ def test_a_wider_width_than_the_code_uses_is_not_verified(check, wider):
     assert check(True, width=wider).verdict == "conditional"
 
 
+@pytest.mark.parametrize("check", [central_gamma, local_gamma])
+def test_with_the_noise_that_privacy_needs_the_printed_width_fails_more_often_than_1_in_T_and_ours_does_not(check):
+    printed, corrected = check(True).evidence["why it is needed"]
+    assert printed["noise"] == corrected["noise"]
+    assert printed["P·T"] > 1 > corrected["P·T"]
+
+
 def test_the_tight_width_holds():
     found = tight(True)
     assert found.verdict == "verified"

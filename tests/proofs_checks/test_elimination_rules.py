@@ -23,12 +23,17 @@ def test_a_maximum_over_the_good_set_keeps_the_optimum(check):
 
 
 def test_algorithm_2_keeps_the_optimum_as_printed_and_not_with_the_other_maximum():
-    assert algorithm2(True).verdict == "verified"
+    found = algorithm2(True)
+    assert found.verdict == "verified"
+    assert "every A_i" in found.evidence["range"]
     assert algorithm2(True, maximum="all").verdict == "refuted"
 
 
 def test_the_correction_is_verified_and_the_printed_rule_in_its_place_refuted():
-    assert corrected(True).verdict == "verified"
+    found = corrected(True)
+    assert found.verdict == "verified"
+    assert "every A_i" in found.evidence["range"]
+    assert "good event" in found.evidence["not covered"]
     assert corrected(True, maximum="all").verdict == "refuted"
 
 

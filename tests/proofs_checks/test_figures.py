@@ -31,6 +31,7 @@ PLANTED = [
 def test_the_figure_as_printed(check, verdict):
     found = check(True)
     assert found.verdict == verdict
+    assert "quick; 1000 without --quick" in found.evidence["setting"]
     for figure in found.evidence["figures"]:
         assert len(figure["svg"]) < 100_000
         assert "seed" in figure["caption"]

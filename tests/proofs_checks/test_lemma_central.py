@@ -11,8 +11,8 @@ from proofs_checks.lemma_central import concentration, crowded, noise_tail, quan
 def test_all_errors_large_is_not_the_complement_of_the_good_event():
     found = quantifier(True)
     assert found.verdict == "refuted"
-    assert found.evidence["P(event that is bounded)"] == Fraction(1, 125)
-    assert found.evidence["P(the good event fails)"] == Fraction(61, 125)
+    assert found.evidence["counterexample"]["P(event that is bounded)"] == Fraction(1, 125)
+    assert found.evidence["counterexample"]["P(the good event fails)"] == Fraction(61, 125)
 
 
 def test_some_error_large_is_the_complement():

@@ -42,3 +42,12 @@ def test_a_planted_constant_turns_the_verdict(check, planted, verdict):
 def test_the_least_counterexamples_are_exact():
     assert gap_threshold(True).evidence["counterexample"]["γ"] == Fraction(2, 5)
     assert geometric_sum(True).evidence["(a), least T"]["T"] == 55
+
+
+def test_the_count_of_the_net_states_the_range_it_has():
+    found = net_count(True)
+    assert "every T ≥ 2" in found.evidence["range"]
+    assert "T = 1" in found.evidence["not covered"]
+    larger = net_count(True, claimed=lambda horizon, d: (2 * horizon + 1) ** d + d)  # just enough, without the general step
+    assert larger.verdict == "verified"
+    assert "every T" not in larger.evidence["range"]

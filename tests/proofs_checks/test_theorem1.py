@@ -11,7 +11,7 @@ from proofs_checks.theorem1 import privacy, sensitivity
 def test_the_sensitivity_is_refuted_by_rewards_of_both_signs() -> None:
     found = sensitivity(quick=True)
     assert found.verdict == "refuted"
-    assert found.evidence["distance"] == 2
+    assert found.evidence["counterexample"]["‖r̄ − r̄'‖₁"] == 2
 
 
 def test_twin_rewards_of_one_sign_or_a_claim_of_two_hold() -> None:

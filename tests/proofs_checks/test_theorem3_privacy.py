@@ -7,7 +7,7 @@ from fractions import Fraction
 import mpmath
 import pytest
 
-from proofs_checks.shuffled_batches import all_above, batch_sizes, clone_rule, closed_rule, examine, printed_rule
+from proofs_checks.shuffled_batches import LAST_BATCH, all_above, batch_sizes, clone_rule, closed_rule, examine, printed_rule
 from proofs_checks.theorem3_privacy import domain, privacy
 
 TWO, DELTA = Fraction(2), Fraction("1e-6")
@@ -36,7 +36,7 @@ def test_corrected_noise_alone_or_the_corrected_rule_alone_does_not_do() -> None
 
 
 def test_the_last_batch_of_a_million_rounds_leaks_what_the_closed_form_says() -> None:
-    cell = examine(Fraction(1), 297_170, DELTA, printed_rule, Fraction(1), TWO)
+    cell = examine(Fraction(1), LAST_BATCH, DELTA, printed_rule, Fraction(1), TWO)
     assert 4.68 < cell.attacked < 4.70
 
 
@@ -62,5 +62,7 @@ def test_the_closed_form_of_the_event_is_its_definition() -> None:
 
 
 def test_batches_fit_into_the_horizon() -> None:
-    assert batch_sizes(10**6)[-1] == 297_171
+    power = (2 * mpmath.mpf(10) ** 6) ** (12 / mpmath.log(10**6))  # q^12
+    assert (int(power), int(mpmath.ceil(power)), 2 * int(mpmath.ceil(power / 2))) == (297_170, LAST_BATCH, 297_172)
+    assert batch_sizes(10**6)[-1] == LAST_BATCH == 297_171
     assert sum(batch_sizes(10**6)) <= 10**6
