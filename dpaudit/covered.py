@@ -56,15 +56,21 @@ def _imports(name: str) -> Iterator[str]:
     origin = _origin(name)
     if origin is not None and origin.suffix == ".py":
         tops = {name.partition(".")[0], *FOLLOWED}
-        yield from (each for each in _named(origin.read_bytes()) if each.partition(".")[0] in tops and _origin(each) is not None)
+        package = name if origin.name == "__init__.py" else name.rpartition(".")[0]
+        named = _named(origin.read_bytes(), package)
+        yield from (each for each in named if each.partition(".")[0] in tops and _origin(each) is not None)
 
 
 @lru_cache(maxsize=4096)
-def _named(source: bytes) -> frozenset[str]:
+def _named(source: bytes, package: str) -> frozenset[str]:
+    """``package``: what relative imports start from."""
     named: set[str] = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             named |= {each.name for each in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            named |= {node.module, *(f"{node.module}.{each.name}" for each in node.names)}
+        elif isinstance(node, ast.ImportFrom):
+            parts = package.split(".")
+            above = ".".join(parts[: len(parts) - node.level + 1]) if node.level else ""
+            module = ".".join(part for part in (above, node.module or "") if part)
+            named |= {module, *(f"{module}.{each.name}" for each in node.names)}
     return frozenset(named)

@@ -18,11 +18,15 @@ def decide_by_audits(
     observers: Sequence[str],
     calibration: str,
     *,
+    deciding: Sequence[str] | None = None,
     correction: str | None = None,
     samples: int = 20_000,
     seed: int = 1,
 ) -> Decision:
-    """Refuted if one audit refutes (exactly, or at confidence 1−10^-6); verified if all certify; else conditional."""
+    """Refuted if one audit refutes (exactly, or at confidence 1−10^-6); verified if all certify; else conditional.
+
+    ``deciding``: the observers of the claim, if not all are. Who sees more may be told what they are not: no refutation.
+    """
     rows, verdicts = [], []
     for setting in settings:
         subject = make(**setting, calibration=calibration)
@@ -39,6 +43,7 @@ def decide_by_audits(
             rows.append({**asked, "verdict": str(found.verdict), **bounds})
             verdicts.append(found)
     refuted = [(row, found) for row, found in zip(rows, verdicts, strict=True) if found.verdict == "refuted"]
+    refuted = [pair for pair in refuted if deciding is None or pair[0]["observer"] in deciding]
     certified = [row for row in rows if row["verdict"] == "certified"]
     if refuted:
         alike = [pair for pair in refuted if pair[0]["observer"] == refuted[0][0]["observer"]]
@@ -51,8 +56,9 @@ def decide_by_audits(
         told = {"summary": summary, "counterexample": _told(found.witness or {}), "reason": found.reason, "audits": rows}
         return Decision("refuted", told, correction)
     if len(certified) == len(rows):
-        return Decision("verified", {"summary": f"certified in all {len(rows)} audits", "audits": rows})
-    summary = f"certified in {len(certified)} of {len(rows)} audits, refuted in none"
+        told = {"summary": f"certified in all {len(rows)} audits", "range": "the audits listed", "audits": rows}
+        return Decision("verified", told)
+    summary = f"certified in {len(certified)} of {len(rows)} audits, refuted for the claim's observer in none"
     return Decision("conditional", {"summary": summary, "audits": rows}, correction)
 
 

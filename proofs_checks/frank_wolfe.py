@@ -127,8 +127,8 @@ def rational_circle(half: int) -> np.ndarray:
     return np.array([[float(x), float(y)] for x, y in points] + [[-float(y), float(x)] for x, y in points])
 
 
-def support(quick: bool, *, start: Start = uniform, size: Callable[[int], int] = lambda d: 34 * d) -> Decision:
-    """A core set has at most Bd actions (Lemma 2). B = 2 is proven (lemma-core.leverage); here B = 34, and any will do.
+def support(quick: bool, *, start: Start = uniform, size: Callable[[int], int] = lambda d: 2 * d) -> Decision:
+    """A core set has at most Bd actions (Lemma 2). B = 2 is proven (lemma-core.leverage), and any will do.
 
     A step keeps every weight above 0.
     """
@@ -149,7 +149,8 @@ def support(quick: bool, *, start: Start = uniform, size: Callable[[int], int] =
         "runs": rows,
         "why": "π_{i+1} = (1 − ν)π_i + ν·1_a with ν < 1 for d ≥ 2: from uniform weights the support stays A",
         "exactly": "on the circle (closed under a quarter turn) V = I/2: g = d without a step, and the support is A, whatever B",
-        "reading": "only the inequality (leverage ≤ 2d) holds for that π; as a core set it is too large: every action gets noise",
+        "readings": "that π has leverage ≤ 2d, the inequality of Lemma 2; a core set in its sense has at most Bd actions too, "
+        "and the algorithms rest on that: every action of it gets noise",
     }
     large = [row for row in rows if row["support"] > row["B·d"]]
     if large:

@@ -11,6 +11,7 @@ from algorithms import central
 from dpaudit.claims import show
 from dpaudit.papers import Check, Decision
 from proofs_checks.audited import decide_by_audits
+from proofs_checks.last_action import last_action, with_closed_form
 
 CODE = ("algorithms.central", "algorithms.confidence", "algorithms.elimination", "algorithms.registry")
 
@@ -32,13 +33,17 @@ def sensitivity(
 
 
 def privacy(quick: bool, *, make: Callable[..., Any] = central, calibration: str = "printed") -> Decision:
-    """Algorithm 1 itself, audited for who sees the actions (Definition 1) and for who sees the noisy sums."""
+    """Algorithm 1 itself: in its smallest case in closed form, and audited for who sees the actions (Definition 1); who sees the
+    noisy sums, whom the central model trusts, is shown beside them."""
     settings = [
         {"epsilon": epsilon, "horizon": horizon, "actions": (2, 1)}
         for epsilon in ("1/10", "1", "5")
         for horizon in ((10**4,) if quick else (10**4, 10**6))
     ]
-    return decide_by_audits(make, settings, ("actions", "server"), calibration, correction="noise Lap(s/ε), s = high − low")
+    correction = "noise Lap(s/ε), s = high − low"
+    audited = decide_by_audits(make, settings, ("actions", "server"), calibration, deciding=("actions",), correction=correction)
+    smallest = [last_action(make, calibration, epsilon) for epsilon in ("1", "1/10", "5")]
+    return with_closed_form(audited, smallest, correction)
 
 
 CHECKS = (

@@ -15,7 +15,7 @@ from dpaudit.accountants.clone import CLONE, RESPONSE, sign_family
 from dpaudit.accountants.closed import failure_probability, number_of_reports, privacy_parameter, significant_digits
 from dpaudit.accountants.inversion import epsilon_refuted, estimated_epsilon, largest_epsilon0, least_epsilon, shorten
 from dpaudit.accountants.search import log
-from dpaudit.claims import Enclosure, InvalidValue, Number, whole
+from dpaudit.claims import Contradiction, Enclosure, InvalidValue, Number, whole
 from dpaudit.noise.extreme import Attack, extreme_report_attack
 
 __all__ = ["METHODS", "Attack", "amplify", "epsilon0_rule", "extreme_report_attack", "invert"]
@@ -55,9 +55,11 @@ def amplify(
         return Enclosure(low, high, closed.in_domain(local, clients, failure), method, witness)
     family = _family(method, steps)
     low, high = least_epsilon(family, local, clients, failure)
-    if family is not CLONE and high > 0 and _clones_meet(local, clients, high, failure):
+    if family is not CLONE and high > 0 and (local < blanket.TINY or _clones_meet(local, clients, high, failure)):
         high = min(high, least_epsilon(CLONE, local, clients, failure)[1])
     witness = _attacked(family, local, clients, failure) if attack else None
+    if witness is not None and witness > high:
+        raise Contradiction(high, float(witness))
     return Enclosure(min(max(low, witness or low), high), high, True, method, witness)
 
 
@@ -122,7 +124,9 @@ def _largest_epsilon0(family: Bound, epsilon: Fraction, n: int, delta: Fraction)
     low, high = largest_epsilon0(family, epsilon, n, delta, family.attack)
     if family is not CLONE and _clones_meet(low, n, epsilon, delta):
         low = max(low, largest_epsilon0(CLONE, epsilon, n, delta, CLONE.attack)[0])
-    return low, max(low, high)
+    if low > high:
+        raise Contradiction(high, float(low))
+    return low, high
 
 
 def _clones_meet(epsilon0: Fraction, n: int, epsilon: Fraction, delta: Fraction) -> bool:

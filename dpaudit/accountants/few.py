@@ -43,7 +43,10 @@ def enclosed(epsilon0: Fraction, n: int, epsilon: Fraction, steps: int, attack: 
     most = _rounded(epsilon, epsilon0, steps, attack, up=True)
     if most is None:
         return -math.inf, 0.0
-    plan = _plan(most, LaplaceFloats(most.epsilon0, steps, n, most.epsilon, attack), None)
+    floats = LaplaceFloats(most.epsilon0, steps, n, most.epsilon, attack)
+    if floats.top <= 0:  # ε and ε0 differ by less than a float can tell
+        return -math.inf, 0.0
+    plan = _plan(most, floats, None)
     low = -math.inf
     if least is not None:
         low = log_lower(_summand(Grid(least, plan.above, plan.below, up=False)), n, plan.c, plan.nodes)

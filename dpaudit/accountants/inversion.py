@@ -11,13 +11,14 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Protocol
 
-from dpaudit.accountants.roots import Root, certified_ends, float_root
+from dpaudit.accountants.roots import Root, bracketed, certified_ends, float_root
 from dpaudit.accountants.search import log
 from dpaudit.balls import decimal
 
 _NEAR = 1e-9  # ε and ε0 are not told apart below this
 _FAR = Fraction(1, 50)  # how far the two ends of an enclosure may be apart before an attack is tried
 _LONGEST_STEP = 3.0
+_LEAST = 2.0**-50  # of ε0: smaller ε are not looked for where floats lead astray
 _FARTHEST = 30.0  # log(ε0 − ε): no report needs more
 _UNSURE = 1.0  # the quick estimate is off by less where reports hide the target,
 _LONELY = 4.0  # and by less where none does
@@ -83,6 +84,9 @@ def _least_epsilon(family: Family, epsilon0: Fraction, n: int, delta: Fraction, 
         return (decimal(almost, 15, up=False) if curve(almost)[0] > delta else Fraction(0)), epsilon0
     root = _root_of_epsilon(family, local, n, target, max(first, target + 1e-3), _CAREFUL)
     safe, unsafe = certified_ends(curve, lambda t: min(almost, Fraction(_epsilon(local, t))), root, delta, both=both)
+    if both and safe is None:
+        safe, higher = bracketed(curve, Fraction(_LEAST) * epsilon0, almost, delta)
+        unsafe = higher if unsafe is None or higher is None else max(unsafe, higher)
     low = Fraction(0) if unsafe is None else decimal(unsafe, 15, up=False)
     return low, epsilon0 if safe is None else min(epsilon0, decimal(safe, 15, up=True))
 

@@ -18,7 +18,7 @@ import flint
 
 from dpaudit.balls import ball
 
-DIRECT = 48  # interior points up to which φ is summed point by point
+DIRECT = 12  # interior points up to which φ is summed point by point
 # Beyond that a power series: how many terms, up to which |z| e^ε0. The rest after them is below 1e-30.
 TERMS = ((48, 4.0), (96, 16.0), (192, 45.0), (400, 120.0))
 

@@ -17,6 +17,7 @@ _ENOUGH = 1e-7  # a proven end this close is not moved any more
 _CLOSE = 3e-8
 _SMALL = 1e-6  # of the curve; estimates are not smoother than that
 _SECANTS = 10  # after so many every other step halves the bracket: the curve is far from a straight line
+_NARROW = Fraction(1001, 1000)
 _APART = 1e-3  # points nearer to each other say nothing about the slope
 
 
@@ -75,10 +76,10 @@ def certified_ends(
     ends: list[Fraction | None] = [None, None]
     previous: tuple[float, float] | None = None
     centre = [root.at, root.at]  # where the upper and the lower end of the enclosure seem to meet δ
-    margin, blur = (_FIRST_MARGIN if both else _ONLY_MARGIN) * max(1.0, abs(root.at)), 0.0
+    margin, blur, growth = (_FIRST_MARGIN if both else _ONLY_MARGIN) * max(1.0, abs(root.at)), 0.0, 1.0
     for side, sign in ((0, -1.0), (1, 1.0))[0 if both else 1 :]:
         for _ in range(_ATTEMPTS):
-            at = centre[side] + sign * math.copysign(max(margin, blur), steep)
+            at = centre[side] + sign * math.copysign(growth * max(margin, blur), steep)
             x = point(at)
             low, high = curve(x)
             proven = (high <= delta) if side == 0 else (low > delta)
@@ -86,7 +87,7 @@ def certified_ends(
                 ends[side] = x
             if side == 1 and low * _HOPELESS < min(high, delta):
                 break
-            if high > 0 and previous is not None and abs(at - previous[0]) > margin:
+            if high > 0 and previous is not None and abs(at - previous[0]) > growth * margin:
                 slope = (log(high) - previous[1]) / (at - previous[0])
                 steep = slope if slope * steep > 0 else steep
             previous = (at, log(high)) if high > 0 else previous
@@ -95,7 +96,24 @@ def certified_ends(
                     centre[place] = at - max(-2.0, min(2.0, (log(value) - target) / steep))
             # an enclosure is not smoother than it is wide
             blur = _ROUGH * (log(high) - log(low)) / abs(steep) if 10 * low > high else blur
-            if proven and (abs(centre[side] - at) <= max(10 * margin, 10 * blur, _ENOUGH) or not both):
+            if proven and (abs(centre[side] - at) <= max(10 * growth * max(margin, blur), _ENOUGH) or not both):
                 break
-            margin *= 1 if proven else 3
+            growth *= 1 if proven else 3
     return ends[0], ends[1]
+
+
+def bracketed(
+    curve: Callable[[Fraction], tuple[Fraction, Fraction]], low: Fraction, high: Fraction, delta: Fraction
+) -> tuple[Fraction | None, Fraction | None]:
+    """(safe, unsafe) of a falling curve as in ``certified_ends``, by halving on the scale of log x: where floats lead astray."""
+    safe: Fraction | None = None
+    unsafe: Fraction | None = None
+    while high > low * _NARROW:
+        middle = Fraction(math.exp((math.log(low) + math.log(high)) / 2))
+        least, most = curve(middle)
+        if most <= delta:
+            safe = high = middle
+        else:
+            low = middle
+            unsafe = middle if least > delta else unsafe
+    return safe, unsafe

@@ -43,7 +43,7 @@ figure svg { width: auto; max-width: 100%; }
   body { font-size: 10.5pt; } .back { display: none; } section { break-inside: auto; } tr, figure, .note { break-inside: avoid; }
   h2, .label { break-after: avoid; } thead { display: table-header-group; }
   .wide { background: none; } .wide table { max-width: 100%; }
-  th { overflow-wrap: break-word; }
+  td, th { font-size: .66rem; padding: .1rem .2rem; } th { overflow-wrap: break-word; }
   dl { grid-template-columns: fit-content(9rem) minmax(0, 1fr); } }
 """
 COMMAND = re.compile(r"(dpaudit claims .+|--[a-z]+)")

@@ -8,7 +8,7 @@ from typing import Any
 
 from dpaudit.papers import Decided
 from dpaudit.report.claims_notes import COMPUTED, Source, counted, made, warnings
-from dpaudit.report.claims_values import MARKS, as_table, shown_evidence, told
+from dpaudit.report.claims_values import CONTROL, MARKS, as_table, shown_evidence, told
 from dpaudit.report.columns import columns, fitted
 from dpaudit.report.text import WIDTH, table
 
@@ -24,9 +24,9 @@ def claims_text(decided: Sequence[Decided], *, full: bool, source: Source = COMP
     notes = [*([made(source)] if made(source) else []), *warnings(decided, source)]
     if full:
         stories = ["\n".join(_story(each, width, max(room or 0, width))) for each in decided]
-        return "\n\n".join([*stories, *(["\n".join(_notes(notes, width))] if notes else [])])
+        return CONTROL.sub("", "\n\n".join([*stories, *(["\n".join(_notes(notes, width))] if notes else [])]))
     last = [counted(decided), *notes, "The full story of one: dpaudit claims ID"]
-    return "\n".join([*_overview(decided, room), "", *_notes(last, width)])
+    return CONTROL.sub("", "\n".join([*_overview(decided, room), "", *_notes(last, width)]))
 
 
 def _overview(decided: Sequence[Decided], room: int | None) -> list[str]:

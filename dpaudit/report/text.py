@@ -157,7 +157,8 @@ def enclosure_text(enclosure: Enclosure, symbol: str, method: str, digits: int) 
     if not enclosure.in_domain:
         lines.append("  DPA005   the theorem does not hold there: ε0 ≤ log(n/(16 log(2/δ))) fails, so this proves nothing")
     if enclosure.attack is not None:
-        whom = "reports of the lower end" if symbol == "ε0" else "the same randomiser"
+        whom = "the same reports" if method == "laplace" else "an ε0-LDP randomiser"  # clones bound any; the attack is on one
+        whom += " at the lower end" if symbol == "ε0" else ""
         lines.append(f"  attack   ε ≥ {decimal(enclosure.attack, 12)} for {whom}, by the shuffled observer")
     return "\n".join(lines)
 

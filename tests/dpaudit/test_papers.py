@@ -129,12 +129,18 @@ def test_evidence_is_stale_too_once_a_module_that_decides_has_changed(package: P
     assert {"proofs_checks.audited", "dpaudit.verdict"} <= imported(("proofs_checks.theorem2_privacy",))
     paper = package / "a_paper"
     paper.mkdir()
-    for name, source in {"__init__": "", "claims": "def f():\n    from a_paper import helper\n", "helper": "x = 1\n"}.items():
+    sources = {
+        "__init__": "",
+        "claims": "def f():\n    from a_paper import helper\n",
+        "helper": "from . import below\n",
+        "below": "x = 1\n",
+    }
+    for name, source in sources.items():
         (paper / f"{name}.py").write_text(source, encoding="utf-8")
     check = Check("a.b", "here", "x", lambda quick: Decision("verified", {"summary": "x"}), covers=["a_paper.claims"])
     before = digests(check)
     assert digests(check) == before
-    (paper / "helper.py").write_text("x = 2\n", encoding="utf-8")
+    (paper / "below.py").write_text("x = 2\n", encoding="utf-8")
     assert [name for name, digest in digests(check).items() if before[name] != digest] == ["what these import"]
     assert main(["claims", "other.sum", "--quick", "--format", "json", "--output", str(stored)]) == 0
     document = json.loads(stored.read_text(encoding="utf-8"))

@@ -17,11 +17,17 @@ from proofs_checks.figure_checks import central_close, converges, core_set, shuf
 from proofs_checks.figure_data import core_spot, instances, ratio, spot, wanted
 from proofs_checks.figure_peers import no_core_set, phased_elimination
 
-AS_PRINTED = [(converges, "conditional"), (central_close, "conditional"), (shuffled_close, "refuted"), (core_set, "conditional")]
+AS_PRINTED = [
+    (converges, "conditional"),
+    (central_close, "conditional"),
+    (shuffled_close, "conditional"),
+    (core_set, "conditional"),
+]
 PLANTED = [
     (converges, {"limit": ("1", "2")}, "refuted"),
     (central_close, {"model": "local"}, "refuted"),
-    (shuffled_close, {"model": "central"}, "conditional"),
+    (shuffled_close, {"model": "local"}, "refuted"),
+    (shuffled_close, {"close": 5.0}, "verified"),
     (core_set, {"epsilons": ("0.01",)}, "verified"),
     (core_set, {"epsilons": ("10",)}, "refuted"),
 ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -22,6 +24,16 @@ def test_the_moment_bound_fails_at_one_half_with_four_thirds():
 
 def test_the_corrected_moment_bound_holds():
     assert mgf_step(True, bound=lambda u: u**2 / (1 - u)).verdict == "verified"
+
+
+def test_twin_a_bound_that_is_finite_at_the_end_fails():
+    found = mgf_step(True, bound=lambda u: 4.2 * u**2)
+    assert found.verdict == "refuted"
+    assert found.evidence["counterexample"]["λl/b"] > Fraction(63, 64)
+
+
+def test_twin_a_second_branch_that_fails_far_out_is_refuted():
+    assert branch2(True, bound=lambda n, t: 20 * n - t).verdict == "refuted"
 
 
 def test_the_first_branch_holds_up_to_six_noises_and_fails_at_seven():

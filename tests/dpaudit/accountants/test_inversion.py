@@ -34,3 +34,28 @@ def test_an_inversion_outside_the_domain_is_refuted_by_the_attack_beside_it() ->
     assert inside.attack is not None
     assert inside.attack <= 1
     assert dp.invert("1", 10**6, "1e-6", method="closed").attack is None
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "n", "delta"), [("12.5468", 610667, "5.878e-18"), ("21.2992", 1113605407, "1.1394e-16"), ("1", 2, "1e-200")]
+)
+def test_an_epsilon0_that_floats_cannot_tell_from_epsilon_is_answered(epsilon: str, n: int, delta: str) -> None:
+    found = dp.invert(epsilon, n, delta, method="laplace", steps=1)
+    assert Fraction(epsilon) <= found.lower <= found.upper <= Fraction(epsilon) * Fraction(1000001, 1000000)
+
+
+@pytest.mark.parametrize(
+    ("epsilon0", "n", "delta", "steps", "most"),
+    [("10.871538", 297485, "0.192006", 2**21, "0.0043"), ("3.3855", 150, "0.200987", 5, "0.00066")],
+)
+def test_a_delta_just_below_that_at_zero_is_met_by_a_small_epsilon(
+    epsilon0: str, n: int, delta: str, steps: int, most: str
+) -> None:
+    """The float estimate of δ(0) is below δ there, the certified one above: the search must not give up and take the clones'."""
+    found = dp.amplify(epsilon0, n, delta, method="laplace", steps=steps)
+    assert 0 < found.lower <= found.upper < Fraction(most)
+
+
+def test_tiny_reports_are_never_charged_more_than_clones() -> None:
+    case = "0.00014875528455", 58, "1.02467e-09"
+    assert dp.amplify(*case, method="laplace", steps=49).upper <= dp.amplify(*case, method="clone").upper

@@ -95,3 +95,9 @@ def test_a_hat_takes_no_column() -> None:
     lines = fitted(["a", "b"], [["θ̂", "x"], ["y", "z"]], 20)
     assert columns("θ̂") == 1
     assert [columns(line) for line in lines] == [4, 4, 4, 4]
+
+
+def test_a_stranger_s_evidence_does_not_steer_the_terminal() -> None:
+    one = Decided("a.b", "here", "x\x1b[2J", "verified", {"summary": "red \x1b[31mtext", "rows": [{"n": "\x9b1m"}]}, None, {})
+    for full in (False, True):
+        assert not {"\x1b", "\x9b"} & set(claims_text([one], full=full))
