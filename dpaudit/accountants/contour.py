@@ -27,6 +27,7 @@ import numpy.typing as npt
 SMOOTHING = 1e-4  # τc: the smoothing raises δ by a factor of at most about 1 + SMOOTHING²/2
 SKIP = 42.0  # L above: a skipped node is below e^-42 of the largest
 _NODES = 32  # of an estimate
+_NEARBY = 0.02  # how far from the saddle, relatively, an estimate may cross the real line
 _BLOCK = 4  # nodes are skipped or evaluated in blocks of at least this many
 
 Complexes = npt.NDArray[np.complex128]
@@ -102,9 +103,10 @@ class Saddle:
     step: float
     deviation: float
     peak: float
+    drift: float  # of n log φ(z) − 2 log z at c: its first derivative, 0 at the very place
 
 
-def saddle(law: FloatLaw, near: float | None = None) -> Saddle:
+def saddle(law: FloatLaw, near: float | None = None, close: float = 1e-3) -> Saddle:
     """Solve n K'(c) = 2/c by Newton's method in a bracket: φ(c)^n/c² is smallest there. ``near``: about c times the largest G."""
     if near is None:
         _, drift, spread = law.cumulants(0.0)
@@ -122,16 +124,16 @@ def saddle(law: FloatLaw, near: float | None = None) -> Saddle:
             bounded = low > 0 and high < math.inf  # Newton is far off, or slow: leap, then halve on the scale of log c
             away = (c * leap if gap < 0 else c / leap, min(leap**2, 1e20))
             following, leap = (math.sqrt(low) * math.sqrt(high), 3.0) if bounded else away
-        if abs(following - c) <= 1e-3 * c:
+        if abs(following - c) <= close * c:
             if low > 0 or law.n * law.cumulants(0.98 * c)[1] < 2 / (0.98 * c):
                 break
             following = c / 3  # where every report is tilted to one value the curvature is nothing but rounding
         c = following
     else:
-        height, _, curvature = law.cumulants(c)
+        height, slope, curvature = law.cumulants(c)
     variance = max(law.n * curvature, 0.0)
     s = max(variance + 2 / c / c, 1e-300) ** -0.5
-    return Saddle(c, min(s / 2, c / 5), math.sqrt(variance), law.n * height)
+    return Saddle(c, min(s / 2, c / 5), math.sqrt(variance), law.n * height, law.n * slope - 2 / c)
 
 
 def quick(law: FloatLaw, near: float | None = None) -> tuple[float, float]:
@@ -139,13 +141,15 @@ def quick(law: FloatLaw, near: float | None = None) -> tuple[float, float]:
 
     The integrand is e^{f(z)}, f(z) = n log φ(z) − 2 log z: the first term is e^f/√(2πf''), the second that times λ4/8 − 5λ3²/24.
     """
-    at = saddle(law, near)
+    at = saddle(law, near, _NEARBY)
     square = (at.deviation * at.c) ** 2 + 2  # c² f''(c)
     m1, m2, m3, m4 = law.tilted_powers(at.c)
     third = law.n * (m3 - 3 * m2 * m1 + 2 * m1**3) * at.c**3 - 4
     fourth = law.n * (m4 - 4 * m3 * m1 - 3 * m2**2 + 12 * m2 * m1**2 - 6 * m1**4) * at.c**4 + 12
     second = fourth / square**2 / 8 - 5 * third**2 / square**3 / 24
-    value = at.peak - math.log(law.n) - math.log(2 * math.pi * square) / 2 - math.log(at.c)
+    value = (
+        at.peak - (at.drift * at.c) ** 2 / (2 * square) - math.log(law.n) - math.log(2 * math.pi * square) / 2 - math.log(at.c)
+    )
     return value + math.log1p(max(-0.5, min(0.5, second))), at.c * law.top
 
 
@@ -162,7 +166,7 @@ def last_slope(rise: float, weight: float, idle: float, n: int) -> tuple[float, 
 
 def estimate(law: FloatLaw, near: float | None = None) -> float:
     """log δ = log(E[S_+]/n) in floats: a start for a search, never a bound."""
-    at = saddle(law, near)
+    at = saddle(law, near, _NEARBY)
     z = np.asarray(at.c + 1j * at.step * np.arange(_NODES), dtype=np.complex128)
     with np.errstate(all="ignore"):  # an estimate that fails is no estimate: -inf
         exponent = law.n * law.log_moment(z)

@@ -87,7 +87,7 @@ def _to_float(value: Fraction, *, up: bool) -> float:
 
 
 def _plan(law: Ratios, floats: LaplaceFloats, nodes: int | None, near: float | None = None) -> Plan:
-    n, at = floats.n, saddle(floats, near)
+    n, at = floats.n, saddle(floats, near, 1e-3 if near is None else 0.02)
     c, width = at.c, math.sqrt(at.deviation**2 + 2 / at.c**2)
     if nodes is None:
         weights, values = floats.points

@@ -25,7 +25,7 @@ _LONELY = 4.0  # and by less where none does
 _NORMAL = 0.9  # n ε² is near this times (2 sinh(ε0/2))² log(1/δ) where many reports hide the target
 _STRAIGHT = 0.1  # (ε0 − ε)(1 + number of others at the largest value)² below which δ(ε) is nearly a straight line
 # how far from its zero a scale may be before the last step: on the quick estimate, on the other, and before a certificate
-_PLACE, _VALUE, _CAREFUL = 1e-3, 1e-4, 1e-6
+_PLACE, _VALUE, _CAREFUL = 1e-3, 5e-4, 1e-6
 
 
 class Family(Protocol):
