@@ -27,7 +27,7 @@ import numpy.typing as npt
 SMOOTHING = 1e-4  # τc: the smoothing raises δ by a factor of at most about 1 + SMOOTHING²/2
 SKIP = 42.0  # L above: a skipped node is below e^-42 of the largest
 _NODES = 32  # of an estimate
-_NEARBY = 0.02  # how far from the saddle, relatively, an estimate may cross the real line
+NEARBY = 0.02  # how far from the saddle, relatively, an estimate may cross the real line
 _BLOCK = 4  # nodes are skipped or evaluated in blocks of at least this many
 
 Complexes = npt.NDArray[np.complex128]
@@ -141,16 +141,20 @@ def quick(law: FloatLaw, near: float | None = None) -> tuple[float, float]:
 
     The integrand is e^{f(z)}, f(z) = n log φ(z) − 2 log z: the first term is e^f/√(2πf''), the second that times λ4/8 − 5λ3²/24.
     """
-    at = saddle(law, near, _NEARBY)
+    at = saddle(law, near, NEARBY)
     square = (at.deviation * at.c) ** 2 + 2  # c² f''(c)
     m1, m2, m3, m4 = law.tilted_powers(at.c)
     third = law.n * (m3 - 3 * m2 * m1 + 2 * m1**3) * at.c**3 - 4
     fourth = law.n * (m4 - 4 * m3 * m1 - 3 * m2**2 + 12 * m2 * m1**2 - 6 * m1**4) * at.c**4 + 12
     second = fourth / square**2 / 8 - 5 * third**2 / square**3 / 24
-    value = (
-        at.peak - (at.drift * at.c) ** 2 / (2 * square) - math.log(law.n) - math.log(2 * math.pi * square) / 2 - math.log(at.c)
-    )
+    value = normal_term(law.n, at.c, at.peak, at.drift, at.deviation**2)
     return value + math.log1p(max(-0.5, min(0.5, second))), at.c * law.top
+
+
+def normal_term(n: int, c: float, peak: float, drift: float, variance: float) -> float:
+    """log δ if e^f were that of a normal law along the contour through c: e^{f − f'²/(2f'')}/√(2πf'')/n at c."""
+    bend = variance + 2 / c**2
+    return peak - 2 * math.log(c) - drift**2 / (2 * bend) - math.log(2 * math.pi * bend) / 2 - math.log(n)
 
 
 def last_slope(rise: float, weight: float, idle: float, n: int) -> tuple[float, float]:
@@ -166,7 +170,7 @@ def last_slope(rise: float, weight: float, idle: float, n: int) -> tuple[float, 
 
 def estimate(law: FloatLaw, near: float | None = None) -> float:
     """log δ = log(E[S_+]/n) in floats: a start for a search, never a bound."""
-    at = saddle(law, near, _NEARBY)
+    at = saddle(law, near, NEARBY)
     z = np.asarray(at.c + 1j * at.step * np.arange(_NODES), dtype=np.complex128)
     with np.errstate(all="ignore"):  # an estimate that fails is no estimate: -inf
         exponent = law.n * law.log_moment(z)

@@ -13,13 +13,14 @@ from fractions import Fraction
 
 import numpy as np
 
-from dpaudit.accountants.contour import saddle
+from dpaudit.accountants.contour import NEARBY, normal_term, saddle
 from dpaudit.accountants.grid_law import Grid, Ratios
 from dpaudit.accountants.grid_sum import Summand, log_lower, log_upper
 from dpaudit.accountants.laplace_floats import LaplaceFloats
 
 _KNOTS = 8192
 _MOST_NODES = 17  # log2
+_FEWEST_NODES = 256  # of an estimate
 _PERIOD = 1.4  # of the grid's Fourier transform, in units of 2π times the tilted deviation of the sum
 _OUT_OF_SIGHT = 14.0  # e^-14: how much less likely values below all knots make the sum, under the tilt
 
@@ -56,16 +57,14 @@ def enclosed(epsilon0: Fraction, n: int, epsilon: Fraction, steps: int, attack: 
 def estimated(epsilon0: float, n: int, epsilon: float, steps: int, attack: bool = False, near: float | None = None) -> float:
     """log δ(ε) on a coarse grid, corrected for what moving the points to the knots has done to the cumulants at c."""
     law, floats = Ratios(epsilon, epsilon0 - epsilon, steps, attack), LaplaceFloats(epsilon0, steps, n, epsilon, attack)
-    plan = _plan(law, floats, 256, near)
+    plan = _plan(law, floats, _FEWEST_NODES, near)
     summand = _summand(Grid(law, plan.above, plan.below, up=True))
     moved = _normal(n, plan.c, *floats.cumulants(plan.c)) - _normal(n, plan.c, *summand.cumulants(plan.c))
     return min(0.0, log_upper(summand, n, plan.c, plan.nodes) + moved)
 
 
 def _normal(n: int, c: float, height: float, slope: float, curvature: float) -> float:
-    """log ∫ φ(z)^n/z² over the contour through c, up to a constant, if the integrand were that of a normal law."""
-    drift, square = n * slope - 2 / c, n * curvature + 2 / c**2
-    return n * height - drift**2 / (2 * square) - math.log(square) / 2
+    return normal_term(n, c, n * height, n * slope - 2 / c, n * curvature)
 
 
 def _summand(grid: Grid) -> Summand:
@@ -87,7 +86,7 @@ def _to_float(value: Fraction, *, up: bool) -> float:
 
 
 def _plan(law: Ratios, floats: LaplaceFloats, nodes: int | None, near: float | None = None) -> Plan:
-    n, at = floats.n, saddle(floats, near, 1e-3 if near is None else 0.02)
+    n, at = floats.n, saddle(floats, near, NEARBY if nodes else 1e-3)
     c, width = at.c, math.sqrt(at.deviation**2 + 2 / at.c**2)
     if nodes is None:
         weights, values = floats.points

@@ -86,7 +86,7 @@ def _least_epsilon(family: Family, epsilon0: Fraction, n: int, delta: Fraction, 
     safe, unsafe = certified_ends(curve, lambda t: min(almost, Fraction(_epsilon(local, t))), root, delta, both=both)
     if both and safe is None:
         safe, higher = bracketed(curve, Fraction(_LEAST) * epsilon0, almost, delta)
-        unsafe = higher if unsafe is None or higher is None else max(unsafe, higher)
+        unsafe = max((x for x in (unsafe, higher) if x is not None), default=None)
     low = Fraction(0) if unsafe is None else decimal(unsafe, 15, up=False)
     return low, epsilon0 if safe is None else min(epsilon0, decimal(safe, 15, up=True))
 

@@ -7,6 +7,8 @@ from fractions import Fraction
 import pytest
 
 import dpaudit as dp
+from dpaudit.accountants import amplification
+from dpaudit.claims import Contradiction
 
 
 @pytest.mark.parametrize(
@@ -59,3 +61,10 @@ def test_a_delta_just_below_that_at_zero_is_met_by_a_small_epsilon(
 def test_tiny_reports_are_never_charged_more_than_clones() -> None:
     case = "0.00014875528455", 58, "1.02467e-09"
     assert dp.amplify(*case, method="laplace", steps=49).upper <= dp.amplify(*case, method="clone").upper
+
+
+def test_an_attack_above_the_bound_is_an_error_and_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Planted: an attack that claims too much."""
+    monkeypatch.setattr(amplification, "_any_randomiser_attack", lambda *_: Fraction(1, 2))
+    with pytest.raises(Contradiction, match="please report"):
+        dp.amplify(1, 10**4, "1e-6", method="clone")
