@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from dpaudit import __version__
-from dpaudit.claims import OBSERVERS, DpauditError
+from dpaudit.claims import DpauditError
 from dpaudit.commands import UNUSABLE, VIOLATED, Answer, fail, write_file
 from dpaudit.commands.accounting import account_command, amplify_command, invert_command
 from dpaudit.commands.auditing import audit_command
@@ -23,12 +23,16 @@ from dpaudit.commands.comparing import compare_command
 from dpaudit.commands.explaining import explain_command
 from dpaudit.commands.ledgers import checkpoint_command, export_command, keygen_command, verify_command
 from dpaudit.commands.options import (
+    add_account_options,
     add_algorithm_options,
+    add_audit_options,
     add_calibrate_options,
     add_certify_options,
     add_check_options,
+    add_claims_options,
     add_compare_options,
     add_peers_options,
+    add_shuffle_options,
     add_verify_options,
 )
 from dpaudit.commands.peering import peers_command
@@ -133,49 +137,13 @@ def build_parser() -> Parser:
     add_algorithm_options(command)
     command.add_argument("--ledger", metavar="FILE", help="record every release there")
     command.add_argument("--seed", help="simulate from this seed instead")
-    command = add(
-        "account",
-        account_command,
-        "certified upper bound for a ledger or a list of releases, per observer and worst client",
-        *PAGES,
-    )
-    command.add_argument("ledger", metavar="LEDGER|releases.jsonl")
-    command.add_argument("--epsilon", help="budget: exit 1 when it is exceeded")
-    command.add_argument("--delta", help="δ to account at (default: the ledger's budget, 0 if all is pure, else 1e-6)")
-    command.add_argument(
-        "--fixed",
-        action="store_true",
-        help="every noise scale, sensitivity and cohort was fixed in advance (queries may be adaptive): compose numerically",
-    )
-    command.add_argument("--odometer", action="store_true", help="also the running ε that holds whenever one stops")
-    command = add("audit", audit_command, "prove an upper bound, attack for a lower one, give a verdict", *PAGES)
-    command.add_argument("target", metavar="TARGET", help="file.py[:name], module:name, or a registered algorithm")
-    add_algorithm_options(command)
-    command.add_argument("--observer", choices=OBSERVERS, help="who looks (default: the claim's)")
-    command.add_argument("--confidence", default=0.95, help="of the shown lower bound (default 0.95); refutation needs 1-1e-6")
-    command.add_argument("--samples", help="runs per side of the game (default 100000 with trials, else 10000)")
-    command.add_argument("--seed", help="makes the audit repeatable; drawn and printed otherwise")
-    command.add_argument("--sequential", action="store_true", help="stop at the first run that refutes the claim (e-process)")
-    command.add_argument("--workers", metavar="N", help="processes for the runs (default: one for each core)")
-    command.add_argument("--scheduler", metavar="URL", help="run on this dask.distributed scheduler, as tcp://host:8786")
-    command.add_argument("--witness", metavar="FILE", help="when refuted, write the witness there")
-    command.add_argument(
-        "--replay", metavar="WITNESS", help="check this witness (or the JSON of an audit) again, and nothing else"
-    )
-    for name, run, needs in (("amplify", amplify_command, "epsilon0"), ("invert", invert_command, "epsilon")):
-        what = "ε of n shuffled ε0-LDP reports" if name == "amplify" else "the largest ε0 whose n shuffled reports keep (ε,δ)"
-        command = add(name, run, what)
-        command.add_argument(f"--{needs}", required=True, help="exact: 0.1, 1/2, 1e-6")
-        command.add_argument("--n", required=True, help="number of honest reports")
-        command.add_argument("--delta", required=True, help="failure probability, exact: 1e-6")
-        command.add_argument(
-            "--method",
-            choices=("closed", "clone", "laplace"),
-            help="closed: the paper's formula; clone: exact for any randomiser; laplace: for Laplace reports "
-            f"(default {'clone' if name == 'amplify' else 'closed'})",
-        )
-        if name == "invert":
-            command.add_argument("--digits", default="50", help="digits of the closed form's inverse (default 50)")
+    what = "certified upper bound for a ledger or a list of releases, per observer and worst client"
+    add_account_options(add("account", account_command, what, *PAGES))
+    add_audit_options(add("audit", audit_command, "prove an upper bound, attack for a lower one, give a verdict", *PAGES))
+    add_shuffle_options(add("amplify", amplify_command, "ε of n shuffled ε0-LDP reports"), "epsilon0", "clone")
+    invert = add("invert", invert_command, "the largest ε0 whose n shuffled reports keep (ε,δ)")
+    add_shuffle_options(invert, "epsilon", "closed")
+    invert.add_argument("--digits", default="50", help="digits of the closed form's inverse (default 50)")
     add_peers_options(
         add(
             "peers",
@@ -187,14 +155,8 @@ def build_parser() -> Parser:
         add("calibrate", calibrate_command, "the least noise that keeps (ε,δ), for one release, several, or a shuffled batch")
     )
     add_compare_options(add("compare", compare_command, "ledgers side by side, or the calibrations of an algorithm"))
-    command = add("claims", claims_command, "decide a paper's claims: a table of all, or the full story of some", *PAGES)
-    command.add_argument("ids", metavar="ID", nargs="*", help="a claim (thm1.privacy) or a group of them (thm1)")
-    command.add_argument("--quick", action="store_true", help="fewer points: seconds instead of minutes")
-    command.add_argument(
-        "--stored",
-        metavar="FILE",
-        help="compute nothing: show the evidence in FILE, which `dpaudit claims --format json --output FILE` wrote, "
-        "name the claims whose code has changed since (stale), and print the command that renews it",
+    add_claims_options(
+        add("claims", claims_command, "decide a paper's claims: a table of all, or the full story of some", *PAGES)
     )
     add_check_options(
         add("check", check_command, "the gate: hold every budget of [tool.dpaudit] in pyproject.toml; fails closed", *FORMATS)

@@ -139,3 +139,53 @@ def add_verify_options(command: ArgumentParser) -> None:
 def _examples(command: ArgumentParser, *lines: str) -> None:
     command.formatter_class = RawDescriptionHelpFormatter
     command.epilog = "\n".join(["examples:", *[f"  {line}" for line in lines]])
+
+
+def add_account_options(command: ArgumentParser) -> None:
+    command.add_argument("ledger", metavar="LEDGER|releases.jsonl")
+    command.add_argument("--epsilon", help="budget: exit 1 when it is exceeded")
+    command.add_argument("--delta", help="δ to account at (default: the ledger's budget, 0 if all is pure, else 1e-6)")
+    command.add_argument(
+        "--fixed",
+        action="store_true",
+        help="every noise scale, sensitivity and cohort was fixed in advance (queries may be adaptive): compose numerically",
+    )
+    command.add_argument("--odometer", action="store_true", help="also the running ε that holds whenever one stops")
+
+
+def add_audit_options(command: ArgumentParser) -> None:
+    command.add_argument("target", metavar="TARGET", help="file.py[:name], module:name, or a registered algorithm")
+    add_algorithm_options(command)
+    command.add_argument("--observer", choices=OBSERVERS, help="who looks (default: the claim's)")
+    command.add_argument("--confidence", default=0.95, help="of the shown lower bound (default 0.95); refutation needs 1-1e-6")
+    command.add_argument("--samples", help="runs per side of the game (default 100000 with trials, else 10000)")
+    command.add_argument("--seed", help="makes the audit repeatable; drawn and printed otherwise")
+    command.add_argument("--sequential", action="store_true", help="stop at the first run that refutes the claim (e-process)")
+    command.add_argument("--workers", metavar="N", help="processes for the runs (default: one for each core)")
+    command.add_argument("--scheduler", metavar="URL", help="run on this dask.distributed scheduler, as tcp://host:8786")
+    command.add_argument("--witness", metavar="FILE", help="when refuted, write the witness there")
+    command.add_argument(
+        "--replay", metavar="WITNESS", help="check this witness (or the JSON of an audit) again, and nothing else"
+    )
+
+
+def add_shuffle_options(command: ArgumentParser, given: str, method: str) -> None:
+    command.add_argument(f"--{given}", required=True, help="exact: 0.1, 1/2, 1e-6")
+    command.add_argument("--n", required=True, help="number of honest reports")
+    command.add_argument("--delta", required=True, help="failure probability, exact: 1e-6")
+    command.add_argument(
+        "--method",
+        choices=("closed", "clone", "laplace"),
+        help=f"closed: the paper's formula; clone: exact for any randomiser; laplace: for Laplace reports (default {method})",
+    )
+
+
+def add_claims_options(command: ArgumentParser) -> None:
+    command.add_argument("ids", metavar="ID", nargs="*", help="a claim (thm1.privacy) or a group of them (thm1)")
+    command.add_argument("--quick", action="store_true", help="fewer points: seconds instead of minutes")
+    command.add_argument(
+        "--stored",
+        metavar="FILE",
+        help="compute nothing: show the evidence in FILE, which `dpaudit claims --format json --output FILE` wrote, "
+        "name the claims whose code has changed since (stale), and print the command that renews it",
+    )
