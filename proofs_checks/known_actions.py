@@ -131,7 +131,7 @@ def known_actions(quick: bool, *, crowd: Crowd = min) -> Decision:
         "given the arm, δ is that of its own reports": f"equal fractions in {len(small) - len(unlike)} of {len(small)} cases",
         "batches": [*violated, *(row for row in rows if row["n_ia"][0] == FEW and row not in violated)][:12],
         f"an arm with n_ia = {FEW}, ε0 = f⁻¹ = {float(epsilon0):.4g} for n_i, δ at ε = 1": views(FEW, epsilon0, Fraction(1)),
-        "the figures 0.084 and 0.728": "two views of that arm: its sum (what later actions can depend on), and its reports "
+        "why there are two figures": "two views of that arm: its sum (what later actions can depend on), and its reports "
         "without names (what the server gets); with ε0 for n_ia both are at most 1e-6",
         "n_i": LAST_BATCH_IS,
     }  # fmt: skip
