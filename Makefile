@@ -21,7 +21,7 @@ demo: $(VENV)/.core
 
 # The paper's figures, printed and corrected, as CSV, SVG and PNG.
 figures: $(VENV)/.full
-	$(BIN)/python -m proofs_checks.figures --output figures
+	$(BIN)/python -m proofs_checks.linear_bandits.figures --output figures
 
 # The shipped algorithms are held to their own claims.
 gate: $(VENV)/.full

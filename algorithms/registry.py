@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 
 import dpaudit as dp
-from algorithms.action_sets import Finite, random_instance, validate
-from algorithms.central import Central, NonPrivate
-from algorithms.confidence import CALIBRATIONS, Calibration
-from algorithms.elimination import Design, Plans, PrivacyStep, Setting, run
-from algorithms.local import Local
-from algorithms.neighbours import RewardSequence
+from algorithms.actions.action_sets import Finite, random_instance, validate
+from algorithms.elimination.central import Central, NonPrivate
+from algorithms.elimination.confidence import CALIBRATIONS, Calibration
+from algorithms.elimination.local import Local
+from algorithms.elimination.loop import Design, Plans, PrivacyStep, Setting, run
+from algorithms.elimination.reward_neighbours import RewardSequence
+from algorithms.elimination.shuffled import Shuffled
 from algorithms.rewards import SealedRewards, Stochastic
-from algorithms.shuffled import Shuffled
 from dpaudit.claims import InvalidValue, Number, exact_delta, positive, whole
-from dpaudit.subject import make_subject
+from dpaudit.subjects.subject import make_subject
 
 MOST_NUMBERS = 10**6  # in an action set that is made here
 INSTANCE = 7  # seed of the instance that is used when no actions are given

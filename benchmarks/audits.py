@@ -9,8 +9,8 @@ from benchmarks.figures import Figure, Figures
 
 def audits() -> Figures:
     import dpaudit as dp
-    from dpaudit.demo import demo
-    from dpaudit.targets import make_algorithm
+    from dpaudit.subjects.targets import make_algorithm
+    from dpaudit.verdict.demo import demo
 
     for model in ("central", "local", "shuffled"):
         for calibration in ("printed", "tight"):
@@ -30,7 +30,7 @@ def audits() -> Figures:
 def attacks() -> Figures:
     """What the paper's algorithms show to their observers, as printed, and what they do not, corrected."""
     import dpaudit as dp
-    from dpaudit.targets import make_algorithm
+    from dpaudit.subjects.targets import make_algorithm
 
     cases = [
         ("central", "actions", "0", (2, 1), "A={±1}", 1.9),

@@ -12,12 +12,12 @@ from scipy.stats import binom
 
 import dpaudit as dp
 from benchmarks.figures import Figure, Figures
-from dpaudit.auditors.engine import Engine
-from dpaudit.auditors.game import Guesses, Outcome, pure_bound
-from dpaudit.auditors.play import play_game
-from dpaudit.auditors.runs import Trials
-from dpaudit.auditors.sequential import PureBets
-from dpaudit.subject import Subject, make_subject
+from dpaudit.auditors.games.e_process import PureBets
+from dpaudit.auditors.games.guessing_game import Guesses, Outcome, pure_bound
+from dpaudit.auditors.games.play import play_game
+from dpaudit.auditors.runs.engine import Engine
+from dpaudit.auditors.runs.transcripts import Trials
+from dpaudit.subjects.subject import Subject, make_subject
 
 DELTA = 0.05
 ONE, ZERO = np.ones(1), np.zeros(1)

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from benchmarks.figures import Figure, Figures
 from dpaudit.accountants import Part, compose, kairouz_epsilon
-from dpaudit.accountants.renyi import renyi_epsilon
+from dpaudit.accountants.losses.renyi import renyi_epsilon
 from dpaudit.claims import Enclosure
 from dpaudit.noise import GRID, Gaussian, Laplace, RandomizedResponse
 

@@ -11,7 +11,7 @@ from benchmarks.figures import Figure, Figures
 
 
 def designs() -> Figures:
-    from algorithms.core_set import core_set
+    from algorithms.actions.core_set import core_set
 
     for size, dim, seconds in ((10**6, 20, 2.0), (10**5, 50, None)):
         vectors = np.random.default_rng(1).standard_normal((size, dim))

@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 from hypothesis import strategies as st
 
-from algorithms.online import OnlineBandit
+from algorithms.online.bandit import OnlineBandit
 from dpaudit.accountants import account
 from dpaudit.channel import simulate
 from dpaudit.claims import DpauditError
@@ -37,7 +37,7 @@ from dpaudit.ledger import (
     verify,
     verify_checkpoint,
 )
-from dpaudit.ledger.sqlite import create
+from dpaudit.ledger.store.sqlite import create
 
 SUBJECTS = """
 import dpaudit as dp

@@ -9,11 +9,11 @@ import numpy as np
 import dpaudit as dp
 from benchmarks.figures import Figure, Figures
 from benchmarks.mechanisms import CLAIM, HONEST, ONE, WRONG, ZERO, literature, shifted, shifted_black
-from dpaudit.auditors.betting import bet_until
-from dpaudit.auditors.engine import HERE
-from dpaudit.auditors.play import play_game
-from dpaudit.auditors.runs import Trials
-from dpaudit.subject import Subject
+from dpaudit.auditors.games.betting import bet_until
+from dpaudit.auditors.games.play import play_game
+from dpaudit.auditors.runs.engine import HERE
+from dpaudit.auditors.runs.transcripts import Trials
+from dpaudit.subjects.subject import Subject
 
 SEEDS = 20
 SIGMA = "3.7303"  # (1, 1e-5)-DP for a shift of 1, to four decimals
@@ -99,7 +99,7 @@ def _literature() -> Figures:
 
 
 def _paper() -> Figures:
-    from dpaudit.targets import make_algorithm
+    from dpaudit.subjects.targets import make_algorithm
 
     rows: list[tuple[str, str, tuple[int, int] | None, int | None, float | None]] = [
         ("central", "printed", None, 400_000, 1.9),

@@ -13,9 +13,9 @@ from typing import Any
 
 from benchmarks.figures import Figure, Figures
 from dpaudit.ledger import Budget, Cohort, Release, canonical, verify
-from dpaudit.ledger.charge_entries import charge_to_json
-from dpaudit.ledger.sqlite import create
-from dpaudit.ledger.store import first_entry
+from dpaudit.ledger.records.charge_entries import charge_to_json
+from dpaudit.ledger.store.ledger import first_entry
+from dpaudit.ledger.store.sqlite import create
 
 ENTRIES = 10**6
 ASKED = 10.0  # seconds

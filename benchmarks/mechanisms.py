@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 import dpaudit as dp
-from dpaudit.subject import Subject, make_subject
+from dpaudit.subjects.subject import Subject, make_subject
 
 CLAIM = "0.1"
 EPSILON = float(CLAIM)

@@ -14,8 +14,8 @@ import numpy as np
 
 import dpaudit as dp
 from benchmarks.figures import HEADER, Figure, Figures
-from dpaudit.auditors.porosity import porosity
-from dpaudit.noise.source import SecureSource
+from dpaudit.auditors.floats.porosity import porosity
+from dpaudit.noise.sampling.source import SecureSource
 
 ALPHA = 0.01
 RUNS = 2_000

@@ -41,7 +41,7 @@ def _row(model: str, calibration: str, epsilon: str, known: int) -> Figure:
 def mean_regret(model: str, calibration: str, epsilon: str) -> tuple[float, float]:
     """Mean and standard error, from blocks of instances."""
     import dpaudit as dp
-    from dpaudit.targets import make_algorithm
+    from dpaudit.subjects.targets import make_algorithm
 
     delta = "1e-6" if model == "shuffled" else "0"
     subject = make_algorithm(model, {"epsilon": epsilon, "delta": delta, "horizon": 10**6, "calibration": calibration})

@@ -31,7 +31,7 @@ def _deployment(model: str, horizon: int) -> Figure:
     import dpaudit as dp
     from algorithms.rewards import SealedRewards, Sequence
     from dpaudit.ledger import MemoryLedger
-    from dpaudit.targets import make_algorithm
+    from dpaudit.subjects.targets import make_algorithm
 
     delta = "1e-6" if model == "shuffled" else "0"
     subject = make_algorithm(model, {"epsilon": "1", "delta": delta, "horizon": horizon, "calibration": "tight"})

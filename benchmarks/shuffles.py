@@ -54,9 +54,9 @@ def _like(value: Fraction | int, pattern: str) -> str:
 def _times(method: str) -> Figures:
     """Worst and median CPU time over the grid of sizes, ε0 and δ; the inverse at the ε that was found."""
     from dpaudit import amplify, invert
-    from dpaudit.accountants.blanket import Family
-    from dpaudit.accountants.clone import CLONE
-    from dpaudit.accountants.inversion import estimated_epsilon, estimated_epsilon0
+    from dpaudit.accountants.shuffle.clone import CLONE
+    from dpaudit.accountants.shuffle.inversion import estimated_epsilon, estimated_epsilon0
+    from dpaudit.accountants.shuffle.laplace.blanket import Family
 
     family = CLONE if method == "clone" else Family()
     spent: dict[str, list[float]] = {"amplify": [], "invert": [], "estimate of ε": [], "estimate of ε0": []}
@@ -85,7 +85,8 @@ def _times(method: str) -> Figures:
 
 
 def _timed(call: Callable[[], Any], times: int) -> tuple[Any, float]:
-    from dpaudit.accountants import laplace_floats, lattice
+    from dpaudit.accountants.shuffle.laplace import lattice
+    from dpaudit.accountants.shuffle.laplace import quadrature as laplace_floats
 
     best = math.inf
     for _ in range(times):

@@ -26,7 +26,7 @@ from benchmarks.soak_fuzz import fuzz
 from dpaudit.claims import DpauditError
 from dpaudit.ledger import checkpoint, export_jsonl, open_ledger, verify
 from dpaudit.noise import GRID, from_units, to_units
-from dpaudit.noise.source import SecureSource
+from dpaudit.noise.sampling.source import SecureSource
 
 PROCESSES = 16
 CHUNK = 10**6

@@ -95,7 +95,7 @@ def _work(task: tuple[Case, int]) -> tuple[int, float, float]:
 def _chunk(case: Case) -> Any:
     import dpaudit as dp
     from algorithms.rewards import ConstantExceptOne, Stochastic
-    from dpaudit.targets import make_algorithm
+    from dpaudit.subjects.targets import make_algorithm
 
     delta = "1e-6" if case.model == "shuffled" else "0"
     options = {"epsilon": "1", "delta": delta, "horizon": case.horizon, "calibration": case.calibration}

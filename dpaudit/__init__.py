@@ -12,11 +12,10 @@ _WHERE = {
                "Finding", "Leak", "SensitivityError", "Verdict", "exact"),
     "noise": ("Gaussian", "Laplace", "RandomizedResponse", "from_units", "to_units"),
     "ledger": ("Cohort", "Ledger", "MemoryLedger", "Release", "open_ledger"),
-    "traced": ("Sealed", "seal", "seal_sums", "snap", "unseal"),
-    "reports": ("Reports", "sum_by_tag"),
-    "channel": ("Channel", "Transcript", "live", "replay", "simulate"),
+    "sealed": ("Sealed", "seal", "seal_sums", "snap", "unseal"),
+    "channel": ("Channel", "Reports", "Transcript", "live", "replay", "simulate", "sum_by_tag"),
     "neighbours": ("Neighbours", "add_remove", "replace_one"),
-    "subject": ("Subject", "subject"),
+    "subjects": ("Subject", "subject"),
     "accountants": ("Part", "account", "amplify", "calibrate", "calibrate_shuffled", "compose", "composed_delta",
                     "epsilon0_rule", "invert", "odometer"),
     "verdict": ("assert_private", "audit"),
@@ -90,7 +89,7 @@ if TYPE_CHECKING:
         odometer,
     )
     from dpaudit.certificate import live_certified
-    from dpaudit.channel import Channel, Transcript, live, replay, simulate
+    from dpaudit.channel import Channel, Reports, Transcript, live, replay, simulate, sum_by_tag
     from dpaudit.claims import (
         Bound,
         BudgetExceeded,
@@ -106,9 +105,8 @@ if TYPE_CHECKING:
     from dpaudit.ledger import Cohort, Ledger, MemoryLedger, Release, open_ledger
     from dpaudit.neighbours import Neighbours, add_remove, replace_one
     from dpaudit.noise import Gaussian, Laplace, RandomizedResponse, from_units, to_units
-    from dpaudit.reports import Reports, sum_by_tag
-    from dpaudit.subject import Subject, subject
-    from dpaudit.traced import Sealed, seal, seal_sums, snap, unseal
+    from dpaudit.sealed import Sealed, seal, seal_sums, snap, unseal
+    from dpaudit.subjects import Subject, subject
     from dpaudit.verdict import assert_private, audit
 
 

@@ -13,15 +13,15 @@ from typing import NoReturn
 from dpaudit import __version__
 from dpaudit.claims import DpauditError
 from dpaudit.commands import UNUSABLE, VIOLATED, Answer, fail, write_file
-from dpaudit.commands.accounting import account_command, amplify_command, invert_command
-from dpaudit.commands.auditing import audit_command
-from dpaudit.commands.calibrating import calibrate_command
-from dpaudit.commands.certifying import certify_command
-from dpaudit.commands.checking import FORMATS, check_command
-from dpaudit.commands.claiming import claims_command
-from dpaudit.commands.comparing import compare_command
-from dpaudit.commands.explaining import explain_command
-from dpaudit.commands.ledgers import checkpoint_command, export_command, keygen_command, verify_command
+from dpaudit.commands.accounting.account import account_command, amplify_command, invert_command
+from dpaudit.commands.accounting.calibrate import calibrate_command
+from dpaudit.commands.accounting.compare import compare_command
+from dpaudit.commands.accounting.peers import peers_command
+from dpaudit.commands.auditing.audit import audit_command
+from dpaudit.commands.auditing.claims import claims_command
+from dpaudit.commands.gate.certify import certify_command
+from dpaudit.commands.gate.check import FORMATS, check_command
+from dpaudit.commands.ledgers.ledger_files import checkpoint_command, export_command, keygen_command, verify_command
 from dpaudit.commands.options import (
     add_account_options,
     add_algorithm_options,
@@ -35,8 +35,8 @@ from dpaudit.commands.options import (
     add_shuffle_options,
     add_verify_options,
 )
-from dpaudit.commands.peering import peers_command
-from dpaudit.commands.running import demo_command, run_command
+from dpaudit.commands.start.explain import explain_command
+from dpaudit.commands.start.run import demo_command, run_command
 
 PAGES = ("html", "markdown")
 VIOLATIONS = ("TamperedLedger", "TamperedCertificate", "NotAsCertified")  # errors that say so, by name: nothing is loaded for it

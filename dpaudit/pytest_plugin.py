@@ -25,7 +25,7 @@ import pytest
 if TYPE_CHECKING:
     from dpaudit.claims import Claim, Verdict
     from dpaudit.ledger import Ledger
-    from dpaudit.subject import Subject
+    from dpaudit.subjects.subject import Subject
 
 SEED = 0  # of assert_private: the same audit in every run
 _PROPERTY = "dpaudit."
@@ -53,7 +53,7 @@ def dp_ledger(request: pytest.FixtureRequest, tmp_path: Any) -> Iterator[Ledger]
 
 def assert_private(subject: Subject, *, require: str = "certified", **as_audit: Any) -> Verdict:
     """``dp.assert_private`` with a fixed seed; the verdict is counted in pytest's summary and stands in its JUnit file."""
-    from dpaudit.verdict import assert_verdict, audit
+    from dpaudit.verdict.audit import assert_verdict, audit
 
     verdict = audit(subject, **{"seed": SEED, **as_audit})
     upper = verdict.upper.epsilon if verdict.upper is not None else None

@@ -1,5 +1,5 @@
-"""The claims of "Differentially Private Stochastic Linear Bandits: (Almost) for Free", each decided by a computation.
+"""Claims of papers, each decided by a computation: one folder per paper, and ``shared`` for what checks have in common.
 
-One file per theorem, lemma, algorithm or figure. A check is a function from ``quick`` (fewer points, seconds instead of
-minutes) to a Decision; what it tests is an argument of it, so that a planted variant shows that it can come out the other way.
+A check is a function from ``quick`` (fewer points, seconds instead of minutes) to a Decision; what it tests is an argument of it,
+so that a planted variant shows that it can come out the other way.
 """

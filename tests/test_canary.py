@@ -28,12 +28,12 @@ import pyarrow.parquet
 import pytest
 
 import dpaudit as dp
-from algorithms.online import OnlineBandit, client_report
+from algorithms.online.bandit import OnlineBandit, client_report
 from algorithms.rewards import SealedRewards, Sequence
 from dpaudit import cli
 from dpaudit.claims import show
 from dpaudit.ledger import Ledger, Release, export_jsonl, export_parquet, load_releases
-from dpaudit.targets import make_algorithm, registered
+from dpaudit.subjects.targets import make_algorithm, registered
 
 UNITS = 771917
 CANARY = UNITS / 2**20  # 0.7361574172973633

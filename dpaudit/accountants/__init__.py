@@ -1,12 +1,12 @@
 """Upper bounds: readers of releases. Every figure is the outward end of an enclosure."""
 
-from dpaudit.accountants.amplification import amplify, epsilon0_rule, invert
-from dpaudit.accountants.calibration import calibrate
-from dpaudit.accountants.calibration_shuffled import calibrate_shuffled
+from dpaudit.accountants.calibration.least_noise import calibrate
+from dpaudit.accountants.calibration.least_report_noise import calibrate_shuffled
 from dpaudit.accountants.composition import account, account_releases
-from dpaudit.accountants.kairouz import kairouz_delta, kairouz_epsilon
-from dpaudit.accountants.numerical import Known, Part, compose, composed_delta
-from dpaudit.accountants.stopping import odometer
+from dpaudit.accountants.losses.numerical import Known, Part, compose, composed_delta
+from dpaudit.accountants.losses.optimal_composition import kairouz_delta, kairouz_epsilon
+from dpaudit.accountants.odometer import odometer
+from dpaudit.accountants.shuffle.amplification import amplify, epsilon0_rule, invert
 
 __all__ = [
     "Known",

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpaudit.accountants.least import Group, least
-from dpaudit.accountants.parts import AnyPart
+from dpaudit.accountants.least_epsilon import Group, least
+from dpaudit.accountants.losses.parts import AnyPart
 from dpaudit.claims import float_up
 from dpaudit.ledger import Charge, Cohort
 

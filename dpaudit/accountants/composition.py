@@ -15,14 +15,14 @@ from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
 
-from dpaudit.accountants.amplification import amplify
-from dpaudit.accountants.clients import Client, client_of, worst_client
-from dpaudit.accountants.closed import LARGEST_EPSILON, LARGEST_N
-from dpaudit.accountants.groups import groups, records_with
-from dpaudit.accountants.least import ZCDP, least
-from dpaudit.accountants.parts import AnyPart, Known, Part
-from dpaudit.accountants.summed import summed
-from dpaudit.charges import gaussian_epsilon, use_amplifier
+from dpaudit.accountants.least_epsilon import ZCDP, least
+from dpaudit.accountants.losses.parts import AnyPart, Known, Part
+from dpaudit.accountants.record_groups import groups, records_with
+from dpaudit.accountants.shuffle.amplification import amplify
+from dpaudit.accountants.shuffle.closed_form import LARGEST_EPSILON, LARGEST_N
+from dpaudit.accountants.shuffle.report_sums import summed
+from dpaudit.accountants.worst_client import Client, client_of, worst_client
+from dpaudit.channel.release_cost import gaussian_epsilon, use_amplifier
 from dpaudit.claims import Bound, Finding, InvalidValue, Line, Number, exact_delta, show
 from dpaudit.ledger import Budget, Charge, Cohort, Ledger, PureSums, Release, is_ledger, load_releases, open_ledger
 from dpaudit.noise import GRID, Laplace, Noise, noise_from

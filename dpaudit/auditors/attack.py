@@ -11,25 +11,25 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.auditors.betting import PILOT, bet_until
-from dpaudit.auditors.betting import detectable as detectable_bets
-from dpaudit.auditors.described import beating, describe
-from dpaudit.auditors.engine import HERE, Engine
-from dpaudit.auditors.evidence import SMALL, find_evidence, sees_all, veiled
-from dpaudit.auditors.float_runs import most_central
-from dpaudit.auditors.game import Outcome, detectable
-from dpaudit.auditors.pair_names import named_pair, pair_generator, pair_name
-from dpaudit.auditors.pair_search import for_black_boxes
-from dpaudit.auditors.play import best_pair, play_game
-from dpaudit.auditors.porosity import audit_porosity
-from dpaudit.auditors.recomputed import computed_again
-from dpaudit.auditors.replay_checks import check_by_replay, path_finding
-from dpaudit.auditors.replayed import Observed, Replayed
-from dpaudit.auditors.runs import Trials, child
-from dpaudit.auditors.witness import Witness, why
+from dpaudit.auditors.events.transcript_witness import Witness, why
+from dpaudit.auditors.exact_evidence import SMALL, find_evidence, sees_all, veiled
+from dpaudit.auditors.floats.float_runs import most_central
+from dpaudit.auditors.floats.porosity import audit_porosity
+from dpaudit.auditors.games.betting import PILOT, bet_until
+from dpaudit.auditors.games.betting import detectable as detectable_bets
+from dpaudit.auditors.games.guessing_game import Outcome, detectable
+from dpaudit.auditors.games.play import best_pair, play_game
+from dpaudit.auditors.pairs.pair_names import named_pair, pair_generator, pair_name
+from dpaudit.auditors.pairs.pair_search import for_black_boxes
+from dpaudit.auditors.recomputed_evidence import computed_again
+from dpaudit.auditors.replay.pinned_runs import Observed, Replayed
+from dpaudit.auditors.replay.replay_checks import check_by_replay, path_finding
+from dpaudit.auditors.runs.engine import HERE, Engine
+from dpaudit.auditors.runs.transcripts import Trials, child
+from dpaudit.auditors.wording import beating, describe
 from dpaudit.channel import PathChanged
 from dpaudit.claims import Claim, Finding, Losses, Lower, float_down, float_up
-from dpaudit.subject import Subject
+from dpaudit.subjects.subject import Subject
 
 REFUTE = 1e-6  # a statistical refutation holds at confidence 1 − 10^-6
 STAGES = 3  # sample sizes grow fourfold; the error is split over the stages

@@ -23,7 +23,7 @@ from securesystemslib.signer import CryptoSigner, SSlibKey
 from dpaudit.certificate.errors import Refused, TamperedCertificate, UnreadableCertificate
 from dpaudit.certificate.statement import PREDICATE, SCHEMA, STATEMENT
 from dpaudit.ledger import MalformedJson, load_file, loads
-from dpaudit.ledger.jsonl import LARGEST_FILE
+from dpaudit.ledger.records.strict_json import LARGEST_FILE
 
 PAYLOAD_TYPE = "application/vnd.in-toto+json"
 _PARTS, _SIGNATURE = {"payload", "payloadType", "signatures"}, {"keyid", "sig"}

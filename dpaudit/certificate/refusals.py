@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from dpaudit.accountants import closed
 from dpaudit.accountants.composition import Read
-from dpaudit.certificate import relations
+from dpaudit.accountants.shuffle import closed_form as closed
 from dpaudit.certificate.errors import Refused
-from dpaudit.certificate.evidence import AuditEvidence, LedgerEvidence
-from dpaudit.certificate.reliance import Reliance
-from dpaudit.certificate.running_code import not_its_code
+from dpaudit.certificate.facts import proven_relations as relations
+from dpaudit.certificate.facts.evidence import AuditEvidence, LedgerEvidence
+from dpaudit.certificate.facts.reliance import Reliance
+from dpaudit.certificate.facts.running_code import not_its_code
 from dpaudit.claims import Claim, Finding, Outcome, show
 from dpaudit.ledger import Budget, Release
 

@@ -8,18 +8,18 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any
 
-from dpaudit.accountants.least import PARALLEL
-from dpaudit.certificate import context
-from dpaudit.certificate.configuration import configuration_of, digest_of, plain
-from dpaudit.certificate.evidence import AuditEvidence, LedgerEvidence
-from dpaudit.certificate.hazards import Evidence, judged
-from dpaudit.certificate.peer_values import peer_values
-from dpaudit.certificate.relations import proven_for, relations
-from dpaudit.certificate.releases import release_groups, theorems
-from dpaudit.certificate.reliance import Reliance
+from dpaudit.accountants.least_epsilon import PARALLEL
+from dpaudit.certificate.facts import context
+from dpaudit.certificate.facts.configuration import configuration_of, digest_of, plain
+from dpaudit.certificate.facts.evidence import AuditEvidence, LedgerEvidence
+from dpaudit.certificate.facts.hazards import Evidence, judged
+from dpaudit.certificate.facts.peer_values import peer_values
+from dpaudit.certificate.facts.proven_relations import proven_for, relations
+from dpaudit.certificate.facts.release_summary import release_groups, theorems
+from dpaudit.certificate.facts.reliance import Reliance
 from dpaudit.claims import Bound, Claim, Outcome, show
 from dpaudit.ledger import Release
-from dpaudit.ledger.sources import version
+from dpaudit.ledger.records.source_digests import version
 
 SCHEMA = "dpaudit.certificate/1"
 STATEMENT, PREDICATE = "https://in-toto.io/Statement/v1", "urn:dpaudit:certificate:1"

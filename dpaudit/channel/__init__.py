@@ -4,8 +4,11 @@
 run or many trials at once; ``replay`` pins recorded outputs and collects the queries. The algorithm's code is the same for all.
 """
 
+from dpaudit.channel.client_reports import Reports, sum_by_tag
 from dpaudit.channel.door import Channel
+from dpaudit.channel.modes import Event, Live, PathChanged, Transcript
 from dpaudit.channel.opening import is_live, live, replay, simulate
-from dpaudit.doors import Event, Live, PathChanged, Transcript
 
-__all__ = ["Channel", "Event", "Live", "PathChanged", "Transcript", "is_live", "live", "replay", "simulate"]
+__all__ = [
+    "Channel", "Event", "Live", "PathChanged", "Reports", "Transcript", "is_live", "live", "replay", "simulate", "sum_by_tag",
+]  # fmt: skip

@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 from numpy.random import default_rng
 
-from dpaudit.channel.proving import Proving
-from dpaudit.channel.stated import check_call, declared_sensitivity, declared_steps, joined, sealed_for, tag_counts
-from dpaudit.charges import cost
+from dpaudit.channel.client_reports import Records, Reports, as_records, hidden_among, multiset
+from dpaudit.channel.declarations import check_call, declared_sensitivity, declared_steps, joined, sealed_for, tag_counts
+from dpaudit.channel.keyed_releases import Kept, written
+from dpaudit.channel.modes import Event, Live, Pinned, Simulated, Transcript
+from dpaudit.channel.proven_sensitivity import Proving
+from dpaudit.channel.release_cost import cost
 from dpaudit.claims import DpauditError, Finding, InvalidValue, Leak, exact_delta
-from dpaudit.doors import Event, Live, Pinned, Simulated, Transcript
-from dpaudit.kept import Kept, written
 from dpaudit.ledger import Budget, Cohort, Ledger, PureSums, Release
 from dpaudit.noise import Noise, from_units, to_units
-from dpaudit.reports import Records, Reports, as_records, hidden_among, multiset
-from dpaudit.traced import Sealed, caller, in_one_interval, one_record_each, unseal
+from dpaudit.sealed.array import Sealed, caller, in_one_interval, one_record_each, unseal
 
 _audited: ContextVar[list[Event] | None] = ContextVar("the door of an audit", default=None)
 

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from dpaudit.channel.door import Channel
+from dpaudit.channel.modes import Live, Pinned, Rest, Simulated, Transcript
 from dpaudit.claims import InvalidValue
-from dpaudit.doors import Live, Pinned, Rest, Simulated, Transcript
 from dpaudit.ledger import Budget, Ledger, MemoryLedger
 from dpaudit.noise import GRID, SecureSource, to_units
-from dpaudit.traced import ADD_REMOVE, REPLACE_ONE
+from dpaudit.sealed.array import ADD_REMOVE, REPLACE_ONE
 
 
 def is_live(channel: Channel) -> bool:

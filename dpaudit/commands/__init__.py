@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from dpaudit.claims import DpauditError, InvalidValue, exact_delta, exact_epsilon, whole
-from dpaudit.exit_codes import HOLDS, NOTHING, UNPROVEN, UNUSABLE, VIOLATED, worst
+from dpaudit.claims.exit_codes import HOLDS, NOTHING, UNPROVEN, UNUSABLE, VIOLATED, worst
 
 Answer = tuple[int, str]
 

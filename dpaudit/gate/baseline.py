@@ -7,10 +7,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from dpaudit.checked import Judged
 from dpaudit.claims import DpauditError, exact_epsilon, show
-from dpaudit.exit_codes import UNUSABLE
-from dpaudit.ledger.jsonl import load_file
+from dpaudit.claims.exit_codes import UNUSABLE
+from dpaudit.gate.results import Judged
+from dpaudit.ledger.records.strict_json import load_file
 
 SCHEMA = "dpaudit.baseline/1"
 Entries = Mapping[str, Mapping[str, Any]]

@@ -9,15 +9,15 @@ from datetime import UTC, date, datetime
 from fractions import Fraction
 from typing import Any
 
-from dpaudit.checked import ERROR, Checked, Judged, Place
 from dpaudit.claims import Claim, float_down
-from dpaudit.exit_codes import HOLDS, UNPROVEN, UNUSABLE, VIOLATED
+from dpaudit.claims.exit_codes import HOLDS, UNPROVEN, UNUSABLE, VIOLATED
 from dpaudit.gate.baseline import Entries, change, read_baseline
-from dpaudit.gate.config import Budget, Config
-from dpaudit.gate.found import Found, not_checked
-from dpaudit.gate.places import configured_at, defined_at
-from dpaudit.gate.processes import judge_apart
+from dpaudit.gate.budget_facts import Found, not_checked
+from dpaudit.gate.policy import Budget, Config
+from dpaudit.gate.results import ERROR, Checked, Judged, Place
+from dpaudit.gate.source_places import configured_at, defined_at
 from dpaudit.gate.waivers import note, stale, with_findings
+from dpaudit.gate.worker_processes import judge_apart
 
 
 def check(

@@ -11,11 +11,11 @@ from dataclasses import replace
 from datetime import date
 from fractions import Fraction
 
-from dpaudit.checked import Judged, Noted, Place, Waiver
-from dpaudit.exit_codes import HOLDS, UNPROVEN, UNUSABLE, VIOLATED
-from dpaudit.gate.config import Budget
-from dpaudit.gate.found import Found
-from dpaudit.gate.places import seen_at, source_line, without_line
+from dpaudit.claims.exit_codes import HOLDS, UNPROVEN, UNUSABLE, VIOLATED
+from dpaudit.gate.budget_facts import Found
+from dpaudit.gate.policy import Budget
+from dpaudit.gate.results import Judged, Noted, Place, Waiver
+from dpaudit.gate.source_places import seen_at, source_line, without_line
 
 _RELEASE = re.compile(r"release '([^']*)'")
 

@@ -14,18 +14,18 @@ import sys
 from pathlib import Path
 
 from dpaudit.claims import DpauditError
-from dpaudit.gate.config import Budget, read_config
-from dpaudit.gate.found import Found, not_checked
+from dpaudit.gate.budget_facts import Found, not_checked
+from dpaudit.gate.policy import Budget, read_config
 
 
 def judge(budget: Budget, folder: Path, seed: int, error: float, *, picture: bool = False) -> Found:
     """What is found about one budget; never raises. A subject's own message may hold its data, so only its type is told."""
     try:
         if budget.ledger is not None:
-            from dpaudit.gate.ledgers import judge_ledger
+            from dpaudit.gate.ledger_budgets import judge_ledger
 
             return judge_ledger(budget, folder, picture=picture)
-        from dpaudit.gate.subjects import judge_subject
+        from dpaudit.gate.subject_budgets import judge_subject
 
         return judge_subject(budget, seed, error, picture=picture)
     except DpauditError as failed:

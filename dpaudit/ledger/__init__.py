@@ -1,8 +1,6 @@
 """What was released, to whom, at what cost: records, cohorts, budgets, and the store that keeps them."""
 
-from dpaudit.ledger.budget import Budget, Charge, Filter, refuse_overrun
 from dpaudit.ledger.checkpoint import Verified, checkpoint, verify, verify_checkpoint
-from dpaudit.ledger.cohort import Cohort
 from dpaudit.ledger.errors import (
     InvalidRecord,
     LedgerUnavailable,
@@ -12,15 +10,17 @@ from dpaudit.ledger.errors import (
     WrongKind,
 )
 from dpaudit.ledger.export import export_jsonl
-from dpaudit.ledger.jsonl import canonical, load_file, loads
-from dpaudit.ledger.memory import MemoryLedger
-from dpaudit.ledger.merkle import inclusion_proof, is_included
 from dpaudit.ledger.opening import SqliteLedger, import_jsonl, is_ledger, load_releases, open_ledger
 from dpaudit.ledger.parquet import export_parquet
-from dpaudit.ledger.pure_sums import PureSums
-from dpaudit.ledger.release import Release
-from dpaudit.ledger.slot import Slot
-from dpaudit.ledger.store import Head, Ledger
+from dpaudit.ledger.records.cohort import Cohort
+from dpaudit.ledger.records.release import Release
+from dpaudit.ledger.records.strict_json import canonical, load_file, loads
+from dpaudit.ledger.spending.budget import Budget, Charge, Filter, refuse_overrun
+from dpaudit.ledger.spending.pure_sums import PureSums
+from dpaudit.ledger.store.ledger import Head, Ledger
+from dpaudit.ledger.store.memory import MemoryLedger
+from dpaudit.ledger.store.merkle import inclusion_proof, is_included
+from dpaudit.ledger.store.slot import Slot
 
 __all__ = [
     "Budget",

@@ -11,12 +11,12 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from dpaudit.claims import InvalidValue
-from dpaudit.ledger.book import Book, replay
 from dpaudit.ledger.errors import TamperedLedger
-from dpaudit.ledger.jsonl import canonical
 from dpaudit.ledger.opening import read_entries
-from dpaudit.ledger.pure_sums import PureSums
-from dpaudit.ledger.store import Ledger
+from dpaudit.ledger.records.strict_json import canonical
+from dpaudit.ledger.spending.pure_sums import PureSums
+from dpaudit.ledger.store.book import Book, replay
+from dpaudit.ledger.store.ledger import Ledger
 
 SCHEMA = "dpaudit.checkpoint/1"
 

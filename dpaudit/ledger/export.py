@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import NoReturn
 
 from dpaudit.ledger.errors import LedgerUnavailable, TamperedLedger
-from dpaudit.ledger.jsonl import canonical
-from dpaudit.ledger.merkle import Tree
-from dpaudit.ledger.store import Head, Ledger
+from dpaudit.ledger.records.strict_json import canonical
+from dpaudit.ledger.store.ledger import Head, Ledger
+from dpaudit.ledger.store.merkle import Tree
 
 OPENING = b'{"entry":"ledger",'
 

@@ -6,15 +6,15 @@ import stat
 from collections.abc import Callable
 from pathlib import Path
 
-from dpaudit.ledger.book import Entries
-from dpaudit.ledger.budget import Filter, Limit
 from dpaudit.ledger.errors import LedgerUnavailable, MalformedJson, UnreadableLedger
 from dpaudit.ledger.export import OPENING, ExportEntries
-from dpaudit.ledger.jsonl import lines
-from dpaudit.ledger.pure_sums import PureSums
-from dpaudit.ledger.release import Release
-from dpaudit.ledger.sqlite import MAGIC, SqliteEntries, create
-from dpaudit.ledger.store import Ledger, first_entry
+from dpaudit.ledger.records.release import Release
+from dpaudit.ledger.records.strict_json import lines
+from dpaudit.ledger.spending.budget import Filter, Limit
+from dpaudit.ledger.spending.pure_sums import PureSums
+from dpaudit.ledger.store.book import Entries
+from dpaudit.ledger.store.ledger import Ledger, first_entry
+from dpaudit.ledger.store.sqlite import MAGIC, SqliteEntries, create
 
 
 class SqliteLedger(Ledger):

@@ -10,10 +10,10 @@ from typing import Any
 from dpaudit.claims import DpauditError, show
 from dpaudit.ledger.errors import TamperedLedger
 from dpaudit.ledger.export import refuse_itself
-from dpaudit.ledger.jsonl import canonical
-from dpaudit.ledger.merkle import Tree
-from dpaudit.ledger.release import Release
-from dpaudit.ledger.store import Head, Ledger
+from dpaudit.ledger.records.release import Release
+from dpaudit.ledger.records.strict_json import canonical
+from dpaudit.ledger.store.ledger import Head, Ledger
+from dpaudit.ledger.store.merkle import Tree
 
 SCHEMA = "dpaudit.releases/1"
 

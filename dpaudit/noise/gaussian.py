@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpaudit.claims import Number, exact_epsilon, show, whole
-from dpaudit.noise.base import GRID, Units, as_counts, as_units, read_grid
-from dpaudit.noise.enclosure import approximate, ball, ends, precision
-from dpaudit.noise.gaussian_sampler import discrete_gaussian_words
 from dpaudit.noise.gaussian_tail import normaliser, tail_ball
+from dpaudit.noise.mechanism import GRID, Units, as_counts, as_units, read_grid
 from dpaudit.noise.parameter import Parameter, aligned, check_width, chosen, read_parameter, same, single
-from dpaudit.noise.simulation import discrete_gaussian, discrete_gaussian_sum
-from dpaudit.noise.source import Source
+from dpaudit.noise.sampling.discrete_gaussian import discrete_gaussian_words
+from dpaudit.noise.sampling.probability_bits import approximate, ball, ends, precision
+from dpaudit.noise.sampling.simulation import discrete_gaussian, discrete_gaussian_sum
+from dpaudit.noise.sampling.source import Source
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ from fractions import Fraction
 from flint import arb
 
 from dpaudit.claims import InvalidValue
-from dpaudit.noise.enclosure import Ball, ball, ends, precision
+from dpaudit.noise.sampling.probability_bits import Ball, ball, ends, precision
 
 _SUMMED = 256  # up to this s the tail is summed term by term
 

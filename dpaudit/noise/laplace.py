@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpaudit.claims import Number, exact_epsilon, show, whole
-from dpaudit.noise.base import GRID, Units, as_counts, as_units, read_grid
-from dpaudit.noise.enclosure import Ball, approximate, ball, enclose
-from dpaudit.noise.geometric import add_two_sided
+from dpaudit.noise.mechanism import GRID, Units, as_counts, as_units, read_grid
 from dpaudit.noise.parameter import Parameter, aligned, check_width, chosen, read_parameter, same, single
-from dpaudit.noise.simulation import two_sided, two_sided_sum
-from dpaudit.noise.source import Source
+from dpaudit.noise.sampling.geometric import add_two_sided
+from dpaudit.noise.sampling.probability_bits import Ball, approximate, ball, enclose
+from dpaudit.noise.sampling.simulation import two_sided, two_sided_sum
+from dpaudit.noise.sampling.source import Source
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,13 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpaudit.accountants.spending import Spending
+from dpaudit.accountants.spending_history import Spending
+from dpaudit.accountants.worst_client import worst_text
 from dpaudit.claims import Bound, Finding, float_up, show
+from dpaudit.claims.decimals import number
 from dpaudit.report.charts import interval
 from dpaudit.report.clients import clients_html
 from dpaudit.report.findings import findings_html
 from dpaudit.report.page import Html, badge, element, facts, page, rows
-from dpaudit.report.text import SEES, account_rows, number, worst_text
+from dpaudit.report.text import SEES, account_rows
 from dpaudit.report.timeline import timeline
 
 HEADER = ("release", "n", "ε0", "holds", "ε", "theorem", "needs")

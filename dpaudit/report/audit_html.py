@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dpaudit.claims import Verdict, float_up
+from dpaudit.claims.decimals import number
 from dpaudit.report.charts import interval
 from dpaudit.report.findings import findings_html
 from dpaudit.report.histogram import histogram
 from dpaudit.report.page import Html, badge, element, facts, page, rows
-from dpaudit.report.text import floored, number
+from dpaudit.report.text import floored
 
 WITNESS = {
     "batch": "batch", "event": "event", "probability": "probability on D", "neighbour_probability": "probability on D'",

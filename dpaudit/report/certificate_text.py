@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from dpaudit.claims import exact
-from dpaudit.report.text import SEES, number, wrapped
+from dpaudit.claims.decimals import number
+from dpaudit.report.text import SEES, wrapped
 
 
 def certified_text(predicate: Mapping[str, Any], keyid: str, path: str) -> str:

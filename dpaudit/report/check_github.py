@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import secrets
 
-from dpaudit.checked import Checked, Judged, Place
-from dpaudit.exit_codes import HOLDS
+from dpaudit.claims.exit_codes import HOLDS
+from dpaudit.claims.rules import RULES
+from dpaudit.gate.results import Checked, Judged, Place
 from dpaudit.report.check_text import accepted, check_text
-from dpaudit.rules import RULES
 
 
 def check_github(checked: Checked) -> str:

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from dpaudit.accountants.client_shares import Share
-from dpaudit.accountants.spending import Step
-from dpaudit.checked import Checked, Judged
+from dpaudit.accountants.spending_history import Step
 from dpaudit.claims import Losses, float_up
-from dpaudit.exit_codes import NOTHING
+from dpaudit.claims.exit_codes import NOTHING
+from dpaudit.claims.rules import RULES
+from dpaudit.gate.results import Checked, Judged
 from dpaudit.report.account_html import NOT_SUMS
 from dpaudit.report.charts import interval
 from dpaudit.report.check_text import NONE, accepted, attacked, claimed, proven, summary
@@ -18,7 +19,6 @@ from dpaudit.report.findings import with_code
 from dpaudit.report.histogram import histogram
 from dpaudit.report.page import Html, badge, element, facts, page, rows
 from dpaudit.report.timeline import timeline
-from dpaudit.rules import RULES
 
 TITLES = {0: "All budgets hold", 1: "A budget is violated", 2: "Not everything could be checked", 3: "Not everything is proven"}
 TONES = {"holds": "good", "fails": "bad", "waived": "open", "not checked": "bad"}

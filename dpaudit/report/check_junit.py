@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from xml.etree import ElementTree
 
-from dpaudit.checked import Checked, Judged
-from dpaudit.exit_codes import HOLDS, UNUSABLE
+from dpaudit.claims.exit_codes import HOLDS, UNUSABLE
+from dpaudit.gate.results import Checked, Judged
 from dpaudit.report.check_text import accepted, claimed, proven, what_to_do
 
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # XML 1.0, section 2.2

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dpaudit.accountants.client_shares import Share
-from dpaudit.accountants.spending import Step
-from dpaudit.checked import Checked, Judged
+from dpaudit.accountants.spending_history import Step
 from dpaudit.claims import Losses, float_up
-from dpaudit.exit_codes import NOTHING
+from dpaudit.claims.exit_codes import NOTHING
+from dpaudit.gate.results import Checked, Judged
 from dpaudit.report.account_html import NOT_SUMS
 from dpaudit.report.charts import interval_text
 from dpaudit.report.check_html import check_facts

@@ -7,10 +7,10 @@ from typing import Any
 from urllib.parse import quote
 
 from dpaudit import __version__
-from dpaudit.checked import Checked, Judged, Noted, Place
-from dpaudit.exit_codes import HOLDS, UNUSABLE
+from dpaudit.claims.exit_codes import HOLDS, UNUSABLE
+from dpaudit.claims.rules import RULES
+from dpaudit.gate.results import Checked, Judged, Noted, Place
 from dpaudit.report.check_text import accepted
-from dpaudit.rules import RULES
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 STATES = {

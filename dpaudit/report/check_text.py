@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dpaudit.checked import Checked, Judged, Noted
-from dpaudit.exit_codes import HOLDS, NOTHING
-from dpaudit.report.text import floored, number, table, wrapped
-from dpaudit.rules import RULES
+from dpaudit.claims.decimals import number
+from dpaudit.claims.exit_codes import HOLDS, NOTHING
+from dpaudit.claims.rules import RULES
+from dpaudit.gate.results import Checked, Judged, Noted
+from dpaudit.report.text import floored, table, wrapped
 
 MARKS = {"holds": "✓", "fails": "✗", "waived": "~", "not checked": "!"}
 MOST = 10  # findings of one budget that are written out

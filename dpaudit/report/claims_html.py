@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from dpaudit.papers import Decided
+from dpaudit.papers.checks import Decided
 from dpaudit.report.claims_notes import COMPUTED, Source, counted, made, warnings
 from dpaudit.report.claims_values import as_table, shown_evidence, told
 from dpaudit.report.drawings import figure

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dpaudit.papers import Decided
+from dpaudit.papers.checks import Decided
 from dpaudit.report.claims_notes import COMPUTED, Source, counted, made, warnings
 from dpaudit.report.markdown import plain, table
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dpaudit.papers import VERDICTS, Decided
+from dpaudit.papers.checks import VERDICTS, Decided
 
 _NAMED = 8  # ids in a sentence
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from dpaudit.papers import Decided
+from dpaudit.papers.checks import Decided
 
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # a stranger's evidence must not steer a terminal
 MARKS = {"verified": "✓", "refuted": "✗", "conditional": "~", "unchecked": "?"}

@@ -8,7 +8,8 @@ from pathlib import PurePath
 from typing import Any
 
 from dpaudit.claims import show
-from dpaudit.report.text import decimal, number, table, wrapped
+from dpaudit.claims.decimals import number
+from dpaudit.report.text import decimal, table, wrapped
 
 
 def ledgers_text(document: Mapping[str, Any]) -> str:

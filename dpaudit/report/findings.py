@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
+from dpaudit.claims.rules import RULES
 from dpaudit.report.markdown import plain
 from dpaudit.report.page import Html, element, text
-from dpaudit.rules import RULES
 
 MOST = 10  # of one rule that are written out
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
-from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from typing import Any
 
+from dpaudit.accountants.worst_client import worst_text
 from dpaudit.claims import Bound, Enclosure, Line, Outcome, Verdict, show
+from dpaudit.claims.decimals import number, short
 
 WIDTH = 110
 MOST_ROWS = 20
@@ -19,20 +20,6 @@ SEES = {
     "shuffled": "sees what leaves the shuffler",
     "others-actions": "sees what the others play",
 }
-
-
-def number(value: Fraction) -> str:
-    """An exact number if it is short, else seven digits, rounded up."""
-    exact = show(value)
-    if len(exact) <= 12:
-        return exact
-    up = Context(prec=7, rounding=ROUND_CEILING)
-    return f"{float(up.divide(Decimal(value.numerator), Decimal(value.denominator))):.7g}"
-
-
-def short(name: str, most: int = 60) -> str:
-    """A name that fits on a line."""
-    return name if len(name) <= most else f"{name[: most - 1]}…"
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -116,17 +103,6 @@ def odometer_text(readings: Sequence[tuple[int, str, Fraction, Fraction]]) -> st
     rows = [(str(place), name, number(epsilon), show(delta)) for place, name, epsilon, delta in chosen]
     told = "odometer: whenever one stops, what was released so far costs at most this, but for probability δ in all"
     return "\n\n" + told + "\n" + table(("releases", "last", "ε", "δ"), rows)
-
-
-def worst_text(worst: Mapping[str, Any]) -> str:
-    """The client who pays most, by the integers or pseudonyms that stand in the ledger."""
-    who, alike, count = worst.get("client"), worst.get("alike"), worst["releases"]
-    same = ""
-    if isinstance(alike, list) and alike and alike[0][1] - alike[0][0] > 1:
-        same = f" ({alike[0][0]} to {alike[0][1] - 1} pay the same)"
-    names = ", ".join(short(name, 40) for name in worst.get("names", ())[:3]) + (", …" if count > 3 else "")
-    told = f"{count} release{'' if count == 1 else 's'}" + (f" ({names})" if names else "")
-    return f"{'everybody alike' if who is None else f'client {who}{same}'}: {told}, ε ≤ {number(Fraction(worst['epsilon']))}"
 
 
 def account_rows(lines: Sequence[Line]) -> tuple[list[tuple[str, ...]], int]:

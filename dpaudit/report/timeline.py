@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dpaudit.accountants.spending import Step
+from dpaudit.accountants.spending_history import Step
+from dpaudit.claims.decimals import short
 from dpaudit.report.charts import LEFT, RIGHT, at_most, box, figure, label, line
 from dpaudit.report.markdown import bar, plain, table
 from dpaudit.report.page import Html
-from dpaudit.report.text import short
 
 _TOP, _FLOOR = 24, 120  # of the upper part: ε so far
 _CROWN, _GROUND = 138, 186  # of the lower part: ε of each release

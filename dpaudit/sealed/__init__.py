@@ -1,4 +1,5 @@
-"""How sealed values depend on private records: the dependence itself, and one module for each kind of operation on it.
+"""Sealed data: arrays that carry how each value depends on each private record. A trace never looks at the data."""
 
-``dpaudit.traced`` is the array that people use; it looks the operations up here. A trace never looks at the data.
-"""
+from dpaudit.sealed.array import Sealed, seal, seal_sums, snap, unseal
+
+__all__ = ["Sealed", "seal", "seal_sums", "snap", "unseal"]

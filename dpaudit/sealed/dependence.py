@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.claims import Leak
-from dpaudit.sealed.traces import LARGEST, NOBODY, Elements, Intervals, Private, Spread, Untraced, caller
+from dpaudit.sealed.trace import LARGEST, NOBODY, Elements, Intervals, Private, Spread, Untraced, caller
 
 MOST_MOVES = 10**7  # numbers in a table of moves; what would need more is untraced
 

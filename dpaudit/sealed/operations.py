@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.sealed import ranges
-from dpaudit.sealed.arithmetic import added, clip, contraction, divide, extreme, multiply, negative
-from dpaudit.sealed.conditions import compared, is_number, logic, where
-from dpaudit.sealed.counts import bincount, count_nonzero, histogram, sum_of_numbers
-from dpaudit.sealed.functions import binned, function_of, numbers_for, raised, retyped, rounded
-from dpaudit.sealed.layout import index, joined, rearranged, transposed
-from dpaudit.sealed.sums import average, dot, matmul, mean, running, total
+from dpaudit.sealed.traces import ranges
+from dpaudit.sealed.traces.arithmetic import added, clip, contraction, divide, extreme, multiply, negative
+from dpaudit.sealed.traces.conditions import compared, is_number, logic, where
+from dpaudit.sealed.traces.counts import bincount, count_nonzero, histogram, sum_of_numbers
+from dpaudit.sealed.traces.functions import binned, function_of, numbers_for, raised, retyped, rounded
+from dpaudit.sealed.traces.layout import index, joined, rearranged, transposed
+from dpaudit.sealed.traces.sums import average, dot, matmul, mean, running, total
 
 __all__ = ["FUNCTIONS", "METHODS", "PURE_METHODS", "UFUNCS", "index"]
 

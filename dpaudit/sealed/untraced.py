@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from dpaudit.claims import Leak
-from dpaudit.notices import Doubt, notice
-from dpaudit.sealed import shapes
-from dpaudit.sealed.traces import Private, caller
+from dpaudit.claims.leak_watch import Doubt, notice
+from dpaudit.sealed.trace import Private, caller
+from dpaudit.sealed.traces import shapes
 
 # Operations that write or print what they are given.
 _WRITERS = "array2string array_repr array_str dump dumps save savetxt savez savez_compressed tobytes tofile tostring"

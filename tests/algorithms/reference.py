@@ -14,7 +14,7 @@ import numpy as np
 from scipy import stats
 from scipy.optimize import brentq, minimize_scalar
 
-from algorithms.core_set import core_set
+from algorithms.actions.core_set import core_set
 
 
 def closed_form(e, n, delta):

@@ -11,7 +11,7 @@ import pytest
 import dpaudit as dp
 from algorithms.rewards import ConstantExceptOne, SealedRewards, Sequence, Stochastic, Table
 from dpaudit.ledger import MemoryLedger
-from dpaudit.targets import make_algorithm
+from dpaudit.subjects.targets import make_algorithm
 
 T, K = 3000, 10
 

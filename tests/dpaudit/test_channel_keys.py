@@ -14,8 +14,8 @@ import pytest
 
 import dpaudit as dp
 from dpaudit.channel import Channel, Live
+from dpaudit.channel.modes import Simulated
 from dpaudit.claims import InvalidValue
-from dpaudit.doors import Simulated
 from dpaudit.ledger import WrongKind
 from dpaudit.noise import ReplaySource, SecureSource
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import dpaudit as dp
-from dpaudit.auditors.server_events import server_event
+from dpaudit.auditors.events.server_events import server_event
 
 PEOPLE = dp.replace_one(n=10, low=0, high=1)
 HALF = dp.Claim(str(round(math.log(1 + 0.5 * (math.e - 1)) + 1e-4, 4)))  # amplification by sampling half of the records

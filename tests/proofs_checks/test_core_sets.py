@@ -8,12 +8,19 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from algorithms.core_set import leverage
-from proofs_checks.action_families import FAMILIES
-from proofs_checks.better_start import EXCHANGED, FARTHEST, Promise, initialisation
-from proofs_checks.exchange_design import enough, exchange, exchanged, exchanges_at_most, leverage_at_most, worst_local_optimum
-from proofs_checks.frank_wolfe import farthest, iterations, support, uniform
-from proofs_checks.lemma_core import SMALL, B, core_set_leverage, simplex_leverage
+from algorithms.actions.core_set import leverage
+from proofs_checks.linear_bandits.lemmas.action_families import FAMILIES
+from proofs_checks.linear_bandits.lemmas.better_start import EXCHANGED, FARTHEST, Promise, initialisation
+from proofs_checks.linear_bandits.lemmas.core_set import SMALL, B, core_set_leverage, simplex_leverage
+from proofs_checks.linear_bandits.lemmas.exchange_design import (
+    enough,
+    exchange,
+    exchanged,
+    exchanges_at_most,
+    leverage_at_most,
+    worst_local_optimum,
+)
+from proofs_checks.linear_bandits.lemmas.frank_wolfe import farthest, iterations, support, uniform
 
 
 def test_core_sets_exist_and_take_time_polynomial_in_the_size_of_the_action_set():

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from proofs_checks.corrected_epsilon0 import by_enumeration, clone_delta, clones, closed, exact_threshold, response_delta
-from proofs_checks.corrected_noise import noise
-from proofs_checks.shuffled_batches import closed_rule, printed_rule
+from proofs_checks.linear_bandits.algorithms.shuffled_batches import closed_rule, printed_rule
+from proofs_checks.linear_bandits.repairs.epsilon0 import (
+    by_enumeration,
+    clone_delta,
+    clones,
+    closed,
+    exact_threshold,
+    response_delta,
+)
+from proofs_checks.linear_bandits.repairs.noise import noise
 
 
 def test_noise_for_the_range_costs_exactly_the_claim() -> None:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from proofs_checks.laplace_tails import MP
-from proofs_checks.regret_central import expectation, optimality, regret
-from proofs_checks.regret_models import shuffled_order
-from proofs_checks.regret_reports import (
+from proofs_checks.linear_bandits.theorems.regret.central_regret import expectation, optimality, regret
+from proofs_checks.linear_bandits.theorems.regret.models import shuffled_order
+from proofs_checks.linear_bandits.theorems.regret.report_regret import (
     CORRECT,
     intro,
     local_expectation,
@@ -15,7 +14,8 @@ from proofs_checks.regret_reports import (
     remark_order,
     shuffled_regret,
 )
-from proofs_checks.table1_peers import QUOTED, peers
+from proofs_checks.linear_bandits.theorems.table1_peers import QUOTED, peers
+from proofs_checks.shared.laplace_tails import MP
 
 AS_PRINTED = [
     (regret, "refuted"),

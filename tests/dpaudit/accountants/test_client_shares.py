@@ -10,7 +10,7 @@ import pytest
 
 from dpaudit.accountants import account
 from dpaudit.accountants.client_shares import SHARES, Share
-from dpaudit.accountants.spending import spending
+from dpaudit.accountants.spending_history import spending
 from dpaudit.ledger import Cohort, Release
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import dpaudit as dp
 from dpaudit.accountants.composition import account_releases
-from dpaudit.charges import gaussian_epsilon, rho, zcdp_delta
+from dpaudit.channel.release_cost import gaussian_epsilon, rho, zcdp_delta
 from dpaudit.claims import InvalidValue
 
 DELTA = Fraction(1, 10**6)

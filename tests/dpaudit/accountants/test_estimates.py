@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 import dpaudit as dp
-from dpaudit.accountants.blanket import EndAttack, Family
-from dpaudit.accountants.clone import CLONE, RESPONSE
-from dpaudit.accountants.contour import saddle
-from dpaudit.accountants.inversion import estimated_epsilon, estimated_epsilon0
-from dpaudit.accountants.laplace_floats import LaplaceFloats
+from dpaudit.accountants.numerics.contour import saddle
+from dpaudit.accountants.shuffle.clone import CLONE, RESPONSE
+from dpaudit.accountants.shuffle.inversion import estimated_epsilon, estimated_epsilon0
+from dpaudit.accountants.shuffle.laplace.blanket import EndAttack, Family
+from dpaudit.accountants.shuffle.laplace.quadrature import LaplaceFloats
 
 LAPLACE = Family()
 DELTA = Fraction(1, 10**6)

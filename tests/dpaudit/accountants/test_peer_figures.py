@@ -12,9 +12,9 @@ from fractions import Fraction
 import pytest
 
 import dpaudit as dp
-from dpaudit.accountants.parts import Part
-from dpaudit.accountants.peers import INSTALL, PEERS, Figure, ask_peers, judge
-from dpaudit.accountants.same_releases import of_worst_client, our_enclosure
+from dpaudit.accountants.losses.parts import Part
+from dpaudit.accountants.peers.comparison import INSTALL, PEERS, Figure, ask_peers, judge
+from dpaudit.accountants.peers.same_releases import of_worst_client, our_enclosure
 from dpaudit.claims import Enclosure
 from dpaudit.ledger import Release
 from dpaudit.noise import GRID, Noise

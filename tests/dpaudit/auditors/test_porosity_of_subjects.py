@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import dpaudit as dp
-from dpaudit.auditors.porosity import audit_porosity, porosity
+from dpaudit.auditors.floats.porosity import audit_porosity, porosity
 
 ONE = dp.replace_one(n=1, low=0, high=1)
 PAIR = (np.array([0.0]), np.array([1.0]))

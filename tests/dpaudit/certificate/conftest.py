@@ -15,8 +15,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 import dpaudit as dp
 from dpaudit.certificate import audit_subject, refuse, relied_upon, sign, statement
 from dpaudit.cli import main
-from dpaudit.subject import Subject
-from dpaudit.targets import code_of, subjects_of
+from dpaudit.subjects.subject import Subject
+from dpaudit.subjects.targets import code_of, subjects_of
 
 SOURCE = """
 import dpaudit as dp

@@ -13,9 +13,9 @@ import pytest
 import dpaudit as dp
 from dpaudit.certificate import sign
 from dpaudit.cli import main
-from dpaudit.commands.certifying import write_new
+from dpaudit.commands.gate.certify import write_new
 from dpaudit.ledger.keys import read_private_key
-from dpaudit.subject import Subject
+from dpaudit.subjects.subject import Subject
 
 Out = pytest.CaptureFixture[str]
 Payload = Callable[[Path], dict[str, Any]]

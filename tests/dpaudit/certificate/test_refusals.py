@@ -10,11 +10,11 @@ import pytest
 
 import dpaudit as dp
 from dpaudit.certificate import Refused, audit_subject, read_ledger, refuse, relied_upon
-from dpaudit.certificate.reliance import Reliance, changed_since
+from dpaudit.certificate.facts.reliance import Reliance, changed_since
 from dpaudit.ledger import Release
-from dpaudit.papers import decide, find_checks
-from dpaudit.subject import Subject, make_subject
-from dpaudit.targets import code_of, make_algorithm
+from dpaudit.papers.checks import decide, find_checks
+from dpaudit.subjects.subject import Subject, make_subject
+from dpaudit.subjects.targets import code_of, make_algorithm
 
 RECORDS = np.linspace(-1, 1, 100)
 
@@ -145,9 +145,9 @@ def test_stored_evidence_is_used_while_its_code_is_unchanged() -> None:
     (fresh,) = relied_upon(subject, stored)
     assert (fresh.evidence, fresh.stale) == ("decided now, quick; stored evidence agrees", ())
     assert changed_since([fresh.to_dict()]) == []
-    stored["claims"][0]["code"]["algorithms.central"] = "0" * 64
+    stored["claims"][0]["code"]["algorithms.elimination.central"] = "0" * 64
     (stale,) = relied_upon(subject, stored)
-    assert stale.stale == ("algorithms.central",)
+    assert stale.stale == ("algorithms.elimination.central",)
     assert changed_since([stale.to_dict()]) == ["fix.noise"]
     with pytest.raises(Refused, match=r"fix\.noise is stale, algorithms\.central changed"):
         refuse(None, None, [stale])

@@ -12,8 +12,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 import dpaudit as dp
 from dpaudit.certificate import audit_subject, read_ledger, refuse, registry_entry, sign, statement
 from dpaudit.certificate.envelope import open_certificate
-from dpaudit.subject import Subject
-from dpaudit.targets import code_of, subjects_of
+from dpaudit.subjects.subject import Subject
+from dpaudit.subjects.targets import code_of, subjects_of
 
 HALF = """
 import dpaudit as dp

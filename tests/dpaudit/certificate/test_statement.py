@@ -15,10 +15,10 @@ import pytest
 
 import dpaudit as dp
 from dpaudit.certificate import audit_subject, read_ledger, refuse, relied_upon, sign, statement
-from dpaudit.certificate.hazards import HAZARDS
-from dpaudit.ledger.sources import sources
-from dpaudit.subject import Subject
-from dpaudit.targets import make_algorithm
+from dpaudit.certificate.facts.hazards import HAZARDS
+from dpaudit.ledger.records.source_digests import sources
+from dpaudit.subjects.subject import Subject
+from dpaudit.subjects.targets import make_algorithm
 
 Document = tuple[dict[str, Any], Path]
 

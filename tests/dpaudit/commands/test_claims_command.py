@@ -16,7 +16,7 @@ import jsonschema
 import pytest
 
 Done = subprocess.CompletedProcess[str]
-HEAD = "from dpaudit.papers import Check, Decision\n"
+HEAD = "from dpaudit.papers.checks import Check, Decision\n"
 CHECK = 'Check("{0}", "Lemma 1", "1 + 1 = 2", {1})'
 GOOD = (
     HEAD

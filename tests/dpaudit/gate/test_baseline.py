@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from dpaudit.checked import Judged, Place
 from dpaudit.claims import Claim, DpauditError
 from dpaudit.gate.baseline import baseline_of, change, read_baseline
+from dpaudit.gate.results import Judged, Place
 
 Gate = Callable[..., Any]
 TOP = '[tool.dpaudit]\nbaseline = "dpaudit-baseline.json"\n'

@@ -16,9 +16,9 @@ import pytest
 import dpaudit as dp
 from dpaudit.claims import Claim
 from dpaudit.cli import main
-from dpaudit.gate import config
+from dpaudit.gate import policy as config
+from dpaudit.gate.budget_facts import Found
 from dpaudit.gate.check import concluded
-from dpaudit.gate.found import Found
 
 Gate = Callable[..., Any]
 Budget = Callable[..., str]

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import dpaudit as dp
-from dpaudit.checked import ERROR
 from dpaudit.claims import InvalidValue
 from dpaudit.gate.check import share_of_error
-from dpaudit.verdict import audit
+from dpaudit.gate.results import ERROR
+from dpaudit.verdict.audit import audit
 
 PERSON = dp.replace_one(n=1, low=-1, high=1)
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from dpaudit.checked import Judged, Place, Waiver
 from dpaudit.claims import Claim
 from dpaudit.cli import main
-from dpaudit.gate.config import Budget
-from dpaudit.gate.found import Found, not_checked
+from dpaudit.gate.budget_facts import Found, not_checked
+from dpaudit.gate.policy import Budget
+from dpaudit.gate.results import Judged, Place, Waiver
 from dpaudit.gate.waivers import fingerprint, note, stale, waived_code
 
 Gate = Callable[..., Any]

@@ -30,8 +30,8 @@ from dpaudit.ledger import (
     verify,
     verify_checkpoint,
 )
-from dpaudit.ledger.merkle import tree_root
-from dpaudit.ledger.sqlite import create
+from dpaudit.ledger.store.merkle import tree_root
+from dpaudit.ledger.store.sqlite import create
 
 KEY = Ed25519PrivateKey.from_private_bytes(bytes(range(32)))
 

@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from dpaudit.claims import DpauditError
 from dpaudit.ledger import Release, TamperedLedger, checkpoint, open_ledger, verify
-from dpaudit.ledger.merkle import tree_root
+from dpaudit.ledger.store.merkle import tree_root
 
 KEY = Ed25519PrivateKey.from_private_bytes(bytes(range(32)))
 Mark = dict[str, Any]

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from dpaudit.claims import InvalidValue
-from dpaudit.noise import GRID, Gaussian, ReplaySource, SecureSource, gaussian_sampler
+from dpaudit.noise import GRID, Gaussian, ReplaySource, SecureSource
 from dpaudit.noise.gaussian_tail import summed_tail
+from dpaudit.noise.sampling import discrete_gaussian as gaussian_sampler
 
 ZEROS = np.zeros(200_000, dtype=np.int64)
 # Accepted at p > 10^-3 (one seed in 1,000); 5 % off sigma puts the statistic some 1,000 above its mean.

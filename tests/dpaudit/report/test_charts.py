@@ -12,15 +12,15 @@ from typing import Any
 import pytest
 
 from dpaudit.accountants.client_shares import Share
-from dpaudit.accountants.spending import Step
+from dpaudit.accountants.spending_history import Step
 from dpaudit.claims import Finding, Losses
+from dpaudit.claims.decimals import number
 from dpaudit.report.charts import at_least, at_most, interval, interval_text
 from dpaudit.report.clients import clients_html, clients_markdown
 from dpaudit.report.findings import MOST, findings_html, findings_markdown
 from dpaudit.report.histogram import beyond, histogram, histogram_text
 from dpaudit.report.markdown import bar, plain, table
 from dpaudit.report.page import element, page
-from dpaudit.report.text import number
 from dpaudit.report.timeline import timeline, timeline_markdown
 
 SIZES = (0.0, 1e-9, 0.1, 0.999999, 1.0, 12345.678, 1e300)

@@ -17,9 +17,9 @@ import numpy as np
 import pytest
 
 import dpaudit as dp
-from dpaudit.checked import Checked, Judged, Noted, Place, Waiver
 from dpaudit.claims import Claim
 from dpaudit.cli import main
+from dpaudit.gate.results import Checked, Judged, Noted, Place, Waiver
 from dpaudit.report.check_github import annotated, annotation, check_github
 from dpaudit.report.check_html import check_html
 from dpaudit.report.check_junit import check_junit

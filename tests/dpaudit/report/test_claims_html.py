@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dpaudit.papers import Decided, find_checks
+from dpaudit.papers.checks import Decided, find_checks
 from dpaudit.report.claims_html import claims_html
 from dpaudit.report.claims_markdown import claims_markdown
 from dpaudit.report.claims_notes import Source

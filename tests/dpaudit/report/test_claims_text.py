@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dpaudit.papers import Decided
+from dpaudit.papers.checks import Decided
 from dpaudit.report.claims_text import claims_text
 from dpaudit.report.claims_values import as_table, told
 from dpaudit.report.columns import columns, fitted

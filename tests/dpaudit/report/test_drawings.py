@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dpaudit.papers import Decided
+from dpaudit.papers.checks import Decided
 from dpaudit.report.claims_html import claims_html
 from dpaudit.report.drawings import figure
 

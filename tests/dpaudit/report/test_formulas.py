@@ -32,7 +32,7 @@ def test_subscripts_and_superscripts_are_set(plain: str, shown: str) -> None:
 @pytest.mark.parametrize(
     "plain",
     [
-        "proofs_checks.theorem1",
+        "proofs_checks.linear_bandits.theorems.central_privacy",
         "replace_one",
         "x_train",
         "a_b_c",

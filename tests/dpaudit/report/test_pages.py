@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import dpaudit as dp
-from dpaudit.accountants.spending import STEPS
+from dpaudit.accountants.spending_history import STEPS
 from dpaudit.cli import main
 from dpaudit.report.audit_html import audit_html
 

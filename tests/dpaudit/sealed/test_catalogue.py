@@ -17,9 +17,10 @@ import pytest
 
 import dpaudit as dp
 from dpaudit.channel import Event
-from dpaudit.sealed import arithmetic, conditions, counts, operations, ranges, sums
+from dpaudit.sealed import operations
 from dpaudit.sealed.dependence import Dependence
-from dpaudit.sealed.traces import Spread
+from dpaudit.sealed.trace import Spread
+from dpaudit.sealed.traces import arithmetic, conditions, counts, ranges, sums
 
 Program = Callable[[Any], Any]
 STEP = 2**20

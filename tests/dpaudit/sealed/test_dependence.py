@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpaudit.sealed.dependence import Dependence, by_record, dependence_of
-from dpaudit.sealed.traces import Elements, Intervals, Precision, Private, Spread, Untraced
+from dpaudit.sealed.trace import Elements, Intervals, Precision, Private, Spread, Untraced
 
 GRIDS = [Fraction(1, 2**20), Fraction(1, 10), Fraction(1), Fraction(3, 7)]
 moves = st.lists(st.lists(st.floats(0, 50), min_size=2, max_size=2), min_size=1, max_size=5)

@@ -12,10 +12,11 @@ import pytest
 import dpaudit as dp
 from dpaudit.claims import Leak
 from dpaudit.noise import GRID, to_units
-from dpaudit.sealed import arithmetic, traces
+from dpaudit.sealed import trace as traces
+from dpaudit.sealed.array import Untraced, dependence, seal_raw
 from dpaudit.sealed.dependence import Dependence
-from dpaudit.sealed.traces import Precision, Private, Spread, Unbounded
-from dpaudit.traced import Untraced, dependence, seal_raw
+from dpaudit.sealed.trace import Precision, Private, Spread, Unbounded
+from dpaudit.sealed.traces import arithmetic
 
 Program = Callable[[Any], Any]
 

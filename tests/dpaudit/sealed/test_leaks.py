@@ -16,10 +16,11 @@ import pytest
 
 import dpaudit as dp
 from dpaudit.claims import Leak
-from dpaudit.notices import watching
-from dpaudit.sealed import operations, shapes, untraced
-from dpaudit.sealed.layout import rearranged
-from dpaudit.traced import seal_raw
+from dpaudit.claims.leak_watch import watching
+from dpaudit.sealed import operations, untraced
+from dpaudit.sealed.array import seal_raw
+from dpaudit.sealed.traces import shapes
+from dpaudit.sealed.traces.layout import rearranged
 
 Call = Callable[..., Any]
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import dpaudit as dp
 from dpaudit.channel import Event
-from dpaudit.hypothesis_examples import draw_examples
+from dpaudit.neighbours.hypothesis_pairs import draw_examples
 
 Program = Callable[[Any], Any]
 

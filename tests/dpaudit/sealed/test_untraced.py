@@ -13,7 +13,7 @@ import pytest
 
 import dpaudit as dp
 from dpaudit.claims import Leak
-from dpaudit.traced import Untraced, dependence
+from dpaudit.sealed.array import Untraced, dependence
 
 Act = Callable[[Any], Any]
 

@@ -1,0 +1,1 @@
+"""Action sets of a linear bandit, and core sets of them."""

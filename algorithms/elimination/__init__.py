@@ -1,0 +1,1 @@
+"""The paper's batched elimination: one loop, three privacy steps."""

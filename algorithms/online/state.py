@@ -1,0 +1,152 @@
+"""The public state of an online bandit at a batch boundary: as a file, and caught up with what its ledger holds."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import dpaudit as dp
+from algorithms.elimination.loop import Elimination, Plan, States
+from algorithms.online.errors import UnreadableState
+
+SCHEMA = "dpaudit.online/1"
+
+
+class OnlineElimination(Elimination):
+    """The same loop. A batch that a crash has used up can make any batch the last, so each one notes the best action."""
+
+    def _may_end(self, plan: Plan) -> np.ndarray:
+        return np.ones(len(plan.total), bool)
+
+    def use_up(self, plan: Plan) -> None:
+        """These rounds were charged and their release was lost: they are over, and the batch is played again later."""
+        np.add.at(self.states.pulls, (0, plan.support[0]), plan.counts[0])
+        self.states.time = self.states.time + plan.total
+
+
+@dataclass(frozen=True)
+class Boundary:
+    """What is public between two batches, and all that is ever saved."""
+
+    batch: int
+    time: int
+    active: list[int]
+    pulls: list[int]
+    history: list[int]
+    best: int
+
+    @classmethod
+    def of(cls, loop: Elimination) -> Boundary:
+        states = loop.states
+        return cls(
+            loop.batch, int(states.time[0]), np.flatnonzero(states.active[0]).tolist(),
+            states.pulls[0].tolist(), states.history[0].tolist(), int(loop.best[0]),
+        )  # fmt: skip
+
+    def restore(self, loop: Elimination) -> None:
+        """Put a fresh loop into this state. Raises ValueError when it is none that the loop can be in."""
+        size = loop.actions.shape[1]
+        ranges = [(self.active, size), ([self.best], size), (self.pulls, loop.setting.horizon + 1)]
+        inside = all(0 <= value < limit for values, limit in ranges for value in values)
+        whole = len(self.pulls) == size and sum(self.pulls) == self.time <= loop.setting.horizon
+        if not inside or not whole or not self.active or len(self.history) != self.batch - 1:
+            raise ValueError("not a state of this bandit")
+        active = np.zeros((1, size), bool)
+        active[0, self.active] = True
+        history = np.array([self.history], np.int64).reshape(1, -1)
+        pulls = np.array([self.pulls], np.int64)
+        loop.states = States(active, np.array([self.time], np.int64), pulls, history, np.zeros(1, np.int64))
+        loop.batch, loop.best[0] = self.batch, self.best
+
+
+def write_state(path: str | Path, parameters: Mapping[str, Any], ledger: str | None, boundary: Boundary) -> None:
+    """Replace the file as a whole, durably: a crash leaves the old one or the new one."""
+    document = {"schema": SCHEMA, "parameters": dict(parameters), "ledger": ledger, "state": asdict(boundary)}
+    path = Path(path)
+    handle, partial = tempfile.mkstemp(dir=path.parent, prefix=path.name + ".")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            json.dump(document, file, allow_nan=False)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(partial, path)
+    except BaseException:
+        os.unlink(partial)
+        raise
+
+
+def read_state(path: str | Path, ledger: str | None) -> tuple[dict[str, Any], Boundary]:
+    """Parameters and boundary. Raises UnreadableState, also for a state of another ledger."""
+    try:
+        document = json.loads(Path(path).read_text(encoding="utf-8"))
+        if document["schema"] != SCHEMA:
+            raise UnreadableState(str(path), f"its schema is not {SCHEMA}")
+        parameters, owner, boundary = document["parameters"], document["ledger"], Boundary(**document["state"])
+        numbers = [boundary.batch, boundary.time, boundary.best]
+        lists = [boundary.active, boundary.pulls, boundary.history]
+        if not isinstance(parameters, dict) or not all(type(n) is int for part in (numbers, *lists) for n in part):
+            raise TypeError
+    except OSError as error:
+        raise UnreadableState(str(path), error.strerror or "the file cannot be read") from None
+    except (ValueError, KeyError, TypeError):
+        raise UnreadableState(str(path), "it is not the saved state of an online bandit") from None
+    if owner != ledger:
+        raise UnreadableState(str(path), "it belongs to another ledger; open the one it was saved with")
+    return parameters, boundary
+
+
+class Recorded:
+    """What a ledger already holds of a run: released batches need no rewards and cost nothing again."""
+
+    def __init__(self, ledger: dp.Ledger) -> None:
+        self._releases: dict[str, list[dp.Release]] = {}
+        for release in ledger.releases():
+            self._releases.setdefault(release.name, []).append(release)
+        self._lost = [charge.cohort for charge in ledger.unused_charges()]
+
+    def statistic(self, loop: Elimination, plan: Plan) -> np.ndarray | None:
+        """The noisy sums of this batch, if they were released; from a shuffled batch they are added up again."""
+        scale = dp.Laplace(plan.scale[0])
+        for release in self._of(loop.batch):
+            if release.cohort != self._rounds(loop, plan) or release.parameters != scale.parameters():
+                continue
+            units = np.asarray(release.values)
+            if release.kind == "shuffled":
+                units = dp.sum_by_tag(units, np.repeat(np.arange(len(plan.counts[0])), plan.counts[0]), len(plan.counts[0]))
+            return dp.from_units(units, scale.grid)
+        return None
+
+    def reports(self, loop: Elimination, plan: Plan) -> dict[int, int]:
+        """Reports of this batch that clients of the local model have sent: units by slot."""
+        start, size = int(loop.states.time[0]), int(plan.total[0])
+        found = {}
+        for release in self._of(loop.batch):
+            slot = release.cohort.intervals[0][0] - start if release.cohort.intervals else -1
+            if release.kind == "reports" and 0 <= slot < size:
+                found[slot] = int(np.ravel(np.asarray(release.values))[0])
+        return found
+
+    def lost(self, loop: Elimination, plan: Plan) -> bool:
+        """Were these rounds charged without a release: did a crash come after the charge?"""
+        rounds = self._rounds(loop, plan)
+        return any(not cohort.disjoint(rounds) for cohort in self._lost)
+
+    def touches(self, loop: Elimination, plan: Plan) -> bool:
+        """Has any of these rounds been paid for?"""
+        rounds = self._rounds(loop, plan)
+        paid = [release.cohort for release in self._of(loop.batch)]
+        return any(not cohort.disjoint(rounds) for cohort in (*paid, *self._lost))
+
+    def _of(self, batch: int) -> list[dp.Release]:
+        return self._releases.get(f"batch {batch}", [])
+
+    def _rounds(self, loop: Elimination, plan: Plan) -> dp.Cohort:
+        start = int(loop.states.time[0])
+        return dp.Cohort.of(range(start, start + int(plan.total[0])))

@@ -1,0 +1,1 @@
+"""How much noise is enough: the least that keeps (ε, δ)."""

@@ -1,0 +1,263 @@
+"""The least noise that keeps (ε, δ): for one release, for K of them (and calibration_shuffled.py for a shuffled batch).
+
+Whatever is found is rounded to the side of more privacy, to a short exact number, and held against the certified bound again:
+a parameter leaves here only after the bound at that very number was seen to be at most ε.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from dpaudit.accountants.losses.numerical import compose, composed_delta
+from dpaudit.accountants.losses.parts import Part
+from dpaudit.accountants.numerics.search import log
+from dpaudit.channel.release_cost import LARGEST_EPSILON, epsilon_at, gaussian_epsilon, rho, zcdp_delta
+from dpaudit.claims import Enclosure, InvalidValue, Number, exact_delta, exact_epsilon, positive, show, whole
+from dpaudit.claims.balls import decimal
+from dpaudit.noise import GRID, Gaussian, Laplace, Noise, RandomizedResponse
+
+DIGITS = 12  # significant ones of a parameter
+PARAMETER = {"laplace": "scale", "gaussian": "sigma", "randomized-response": "epsilon"}
+CLOSE = Fraction(1, 10**10)  # relative width to which the least noise is found
+WORTH = Fraction(999, 1000)  # less noise than this part of a pure rule's is worth a δ; an account decides likewise
+MOST_RELEASES = 10**12
+MOST_BITS = 20_000  # randomised responses whose δ(ε) is summed term by term
+METHODS = ("pure", "zcdp", "exact", "numerical")
+
+Curve = Callable[[Noise], Fraction]  # δ at the ε asked for, rounded up
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One way to account for the releases, and the least noise by it."""
+
+    method: str
+    noise: Noise
+    theorem: str
+    adaptive: bool  # does it hold for noise that is chosen on the way, too?
+
+    @property
+    def value(self) -> Fraction:
+        return Fraction(self.noise.parameters()[PARAMETER[self.noise.name]])
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """The least noise for (ε, δ), what it gives, and the other rules that were tried."""
+
+    rule: Rule
+    epsilon: Fraction
+    delta: Fraction
+    sensitivity: Fraction
+    count: int
+    gives: Enclosure
+    others: Sequence[Rule] = ()
+    n: int | None = None  # reports of a shuffled batch
+
+    @property
+    def python(self) -> str:
+        """The noise as one writes it."""
+        noise = self.rule.noise
+        grid = f', grid="{show(noise.grid)}"' if noise.grid != GRID and noise.name != "randomized-response" else ""
+        return f'dp.{type(noise).__name__}({PARAMETER[noise.name]}="{show(self.rule.value)}"{grid})'
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is asked for: ``count`` releases of a query that moves by at most ``steps`` of the grid."""
+
+    mechanism: str
+    epsilon: Fraction
+    delta: Fraction
+    steps: int
+    grid: Fraction
+    count: int
+
+    def noise(self, size: Fraction) -> Noise:
+        """Noise of this size: scale, sigma, or 1/ε0 of randomised response. More is more private."""
+        if self.mechanism == "laplace":
+            return Laplace(size, self.grid)
+        return Gaussian(size, self.grid) if self.mechanism == "gaussian" else RandomizedResponse(1 / size)
+
+    def rounded(self, size: Fraction) -> Fraction:
+        """Up, until the parameter is a short decimal."""
+        if self.mechanism == "randomized-response":
+            return 1 / decimal(1 / size, DIGITS, up=False)
+        return decimal(size, DIGITS, up=True)
+
+
+def calibrate(
+    mechanism: str,
+    epsilon: Number,
+    delta: Number = 0,
+    *,
+    sensitivity: Number = 1,
+    count: object = 1,
+    grid: Number = GRID,
+    method: str | None = None,
+) -> Calibration:
+    """The least noise with which ``count`` releases keep (ε, δ); for randomised response the largest ε0 per bit.
+
+    ``sensitivity`` is L1 for Laplace and L2 for Gaussian noise, rounded up to whole steps of the grid, as the door does.
+    ``method``: one of ``pure``, ``zcdp``, ``exact`` (one release, or randomised responses), ``numerical`` (several); the best
+    of those that hold if left out. All hold for queries that depend on earlier answers; ``pure`` and ``zcdp`` also when
+    the noise does. Raises ``InvalidValue``.
+    """
+    if mechanism not in PARAMETER:
+        raise InvalidValue("mechanism", mechanism, "one of " + ", ".join(PARAMETER))
+    if method is not None and method not in METHODS:
+        raise InvalidValue("method", method, "one of " + ", ".join(METHODS))
+    bits = mechanism == "randomized-response"
+    unit = Fraction(1) if bits else positive(grid, "grid")
+    moved = positive(sensitivity, "sensitivity")
+    task = Task(
+        mechanism, positive(exact_epsilon(epsilon), "epsilon"), exact_delta(delta), 1 if bits else math.ceil(moved / unit), unit,
+        whole(count, "count"),
+    )  # fmt: skip
+    if mechanism == "gaussian" and not task.delta:
+        raise InvalidValue("delta", delta, "greater than 0: Gaussian noise has no finite ε at δ = 0")
+    if task.epsilon > LARGEST_EPSILON:
+        raise InvalidValue("epsilon", epsilon, f"at most {LARGEST_EPSILON:.0e}")
+    if task.count > MOST_RELEASES:
+        raise InvalidValue("count", count, f"at most {MOST_RELEASES:.0e}")
+    rules = [rule for rule in _rules(task) if method in (None, rule.method)]
+    if not rules:
+        reason = "another: it does not serve" if method else "left out; no rule serves"
+        raise InvalidValue("method", method, f"{reason} {task.count} {mechanism} release(s) at this ε, δ and grid")
+    rules.sort(key=lambda rule: _size(rule) * (WORTH if rule.method == "pure" else 1))
+    best, gives = _settle(task, rules[0])
+    return Calibration(best, task.epsilon, task.delta, moved, task.count, gives, rules[1:])
+
+
+def _rules(task: Task) -> list[Rule]:
+    """The rules that serve this task; one that cannot be evaluated (δ too small, a grid too coarse) is left out."""
+    found = [] if task.mechanism == "gaussian" else [_pure(task)]
+    exact = task.count == 1 or (task.mechanism == "randomized-response" and task.count <= MOST_BITS)
+    more = [_exact if exact else _numerical, *([_zcdp] if task.count > 1 else [])]
+    for make in more if task.delta else []:
+        with suppress(InvalidValue, ArithmeticError):
+            found.append(make(task))
+    return found
+
+
+def _pure(task: Task) -> Rule:
+    """ε/K for each release, exactly."""
+    return Rule("pure", task.noise(_pure_size(task)), "Σε, exactly (Dwork & Roth 2014, Thm 3.16)", True)
+
+
+def _pure_size(task: Task) -> Fraction:
+    return task.steps * task.grid * task.count / task.epsilon
+
+
+def _zcdp(task: Task) -> Rule:
+    """ρ = Δ²/(2σ²) for Gaussian noise (Canonne, Kamath, Steinke 2020, Thm 14), ε0²/2 for a pure release."""
+
+    def curve(noise: Noise) -> Fraction:
+        return zcdp_delta(_rho(task, noise), task.epsilon)
+
+    theorem = "Σρ (Bun & Steinke 2016, Prop. 1.4, Lemma 1.7), to (ε,δ) by Canonne et al. 2020, Cor. 13"
+    return Rule("zcdp", least(task, curve), theorem, True)
+
+
+def _rho(task: Task, noise: Noise) -> Fraction:
+    pure = noise.epsilon(task.steps)
+    return task.count * (rho(noise, task.steps) if pure is None else pure**2 / 2)
+
+
+def _exact(task: Task) -> Rule:
+    """δ(ε) of the noise on its grid; K randomised responses are one of K bits."""
+
+    def curve(noise: Noise) -> Fraction:
+        return noise.delta(task.epsilon, task.steps * task.count)
+
+    theorem = {
+        "laplace": "δ(ε) of discrete Laplace noise, exactly",
+        "gaussian": "δ(ε) of discrete Gaussian noise, exactly (Canonne, Kamath, Steinke 2020, Thm 7)",
+        "randomized-response": "δ(ε) of K randomised responses, exactly (Kairouz, Oh, Viswanath 2015)",
+    }[task.mechanism]
+    return Rule("exact", least(task, curve), theorem, False)
+
+
+def _numerical(task: Task) -> Rule:
+    def curve(noise: Noise) -> Fraction:
+        return composed_delta([Part(noise, task.steps, task.count)], task.epsilon)[1]
+
+    return Rule("numerical", least(task, curve), "numerical composition, certified (Zhu, Dong, Wang 2022, Thm 10)", False)
+
+
+def _settle(task: Task, rule: Rule) -> tuple[Rule, Enclosure]:
+    """The rule with the ε that the accountant gives for it; a little more noise if rounding puts that above ε."""
+    if rule.method == "pure" and not task.delta:
+        cost = (rule.noise.epsilon(task.steps) or Fraction(0)) * task.count
+        return rule, Enclosure(cost, cost, True, "pure sum")
+    size, margin = _size(rule), CLOSE
+    while (ours := _accounted(task, rule.method, rule.noise)).upper > task.epsilon:
+        size, margin = size * (1 + margin), 4 * margin
+        rule = replace(rule, noise=task.noise(task.rounded(size)))
+    return rule, ours
+
+
+def _size(rule: Rule) -> Fraction:
+    return 1 / rule.value if rule.noise.name == "randomized-response" else rule.value
+
+
+def _accounted(task: Task, method: str, noise: Noise) -> Enclosure:
+    """What K such releases cost at δ: the least ε by this rule, above the least ε by any.
+
+    Where the numerical composition has no answer (noise of few steps of its grid) the lower end is 0, and the upper one the ε
+    at which the rule's δ was checked.
+    """
+    low, high = Fraction(0), task.epsilon
+    with suppress(InvalidValue, ArithmeticError):
+        tight = compose([Part(noise, task.steps, task.count)], task.delta)
+        low, high = tight.lower, tight.upper
+    if method == "pure":
+        high = (noise.epsilon(task.steps) or Fraction(0)) * task.count
+    elif method == "zcdp":
+        high = epsilon_at(task.delta, lambda epsilon: zcdp_delta(_rho(task, noise), epsilon) <= task.delta)
+    elif task.mechanism == "gaussian" and task.count == 1:
+        high = gaussian_epsilon(noise, task.steps, task.delta)  # as an account rounds it
+    return Enclosure(min(low, high), high, True, method)
+
+
+def least(task: Task, curve: Curve) -> Noise:
+    """The least noise whose certified δ(ε) is at most δ, rounded up, and seen to hold at the rounded number."""
+
+    def excess(size: Fraction) -> float:
+        """log δ(ε)/δ; its sign is exact."""
+        delta = curve(task.noise(size))
+        ratio = log(delta) - log(task.delta)
+        return min(ratio, 0.0) if delta <= task.delta else max(ratio, 1e-300)
+
+    reach = Fraction(math.sqrt(2 * task.count * log(2 / task.delta))) / task.epsilon
+    reach = min(reach, task.count / task.delta)  # enough at ε = 0: each release moves the law by less than Δ over its scale
+    safe = unsafe = task.rounded(task.steps * task.grid * reach)
+    while excess(safe) > 0:
+        unsafe, safe = safe, 2 * safe
+    while excess(unsafe) <= 0:
+        safe, unsafe = unsafe, unsafe / 2
+    size = _narrowed(excess, unsafe, safe)
+    margin = CLOSE
+    while excess(task.rounded(size)) > 0:
+        size, margin = size * (1 + margin), 4 * margin
+    return task.noise(task.rounded(size))
+
+
+def _narrowed(excess: Callable[[Fraction], float], unsafe: Fraction, safe: Fraction) -> Fraction:
+    """The safe end of a bracket of relative width CLOSE: false position after Illinois, bisection where it does not help."""
+    above, below = excess(unsafe), excess(safe)
+    for step in range(200):
+        if safe - unsafe <= CLOSE * safe:
+            break
+        share = above / (above - below) if math.isfinite(above - below) and step % 4 < 3 else 0.5
+        middle = decimal(unsafe + (safe - unsafe) * Fraction(min(max(share, 1e-6), 1 - 1e-6)), DIGITS + 4, up=True)
+        found = excess(middle)
+        if found > 0:
+            unsafe, above, below = middle, found, below / 2
+        else:
+            safe, below, above = middle, found, above / 2
+    return safe

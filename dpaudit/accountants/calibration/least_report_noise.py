@@ -1,0 +1,80 @@
+"""The least local noise of n reports that a shuffler mixes, so that the batch keeps (ε, δ)."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from dpaudit.accountants.calibration.least_noise import DIGITS, Calibration, Rule
+from dpaudit.accountants.shuffle.amplification import amplify, epsilon0_rule
+from dpaudit.claims import Enclosure, InvalidValue, Number, exact_delta, positive, whole
+from dpaudit.claims.balls import decimal
+from dpaudit.noise import GRID, Laplace, RandomizedResponse
+
+THEOREMS = {
+    "laplace": "privacy blanket of Laplace reports, exactly (Balle et al. 2019; Su et al. 2025)",
+    "clone": "clones, exactly (Feldman–McMillan–Talwar 2021, Thm 3.1), for any randomiser",
+    "closed": "closed form (Feldman–McMillan–Talwar 2021), inside its domain, for any randomiser",
+    "none": "no amplification: an ε-LDP report is ε-DP, shuffled or not",
+}
+
+
+def calibrate_shuffled(
+    epsilon: Number,
+    delta: Number,
+    n: object,
+    *,
+    mechanism: str = "laplace",
+    spread: Number = 2,
+    grid: Number = GRID,
+    method: str | None = None,
+) -> Calibration:
+    """The least noise of one report among n shuffled ones, for one batch that keeps (ε, δ).
+
+    ``laplace``: reports of values in an interval of length ``spread``; ``randomized-response``: bits. ``method`` is one of
+    ``laplace``, ``clone``, ``closed``, ``none``; the best of them if left out. Raises ``InvalidValue``.
+    """
+    target, failure, clients = positive(epsilon, "epsilon"), exact_delta(delta), whole(n, "n")
+    methods = [name for name in THEOREMS if name != "laplace" or mechanism == "laplace"]
+    if mechanism not in ("laplace", "randomized-response"):
+        raise InvalidValue("mechanism", mechanism, "laplace or randomized-response for shuffled reports")
+    if method not in (None, *methods):
+        raise InvalidValue("method", method, "one of " + ", ".join(methods))
+    if not failure:
+        raise InvalidValue("delta", delta, "greater than 0: shuffling gives nothing at δ = 0")
+    unit = positive(grid, "grid")
+    steps = math.ceil(positive(spread, "range") / unit)
+    found = []
+    for name in methods if method is None else [method]:
+        best = target if name == "none" else epsilon0_rule(target, clients, failure, name, steps=steps)
+        if best > target or name == "none" or method is not None:  # else the theorem gives nothing here
+            found.append(_rule(name if best > target else "none", mechanism, best, steps, unit, target, clients, failure))
+    found.sort(key=lambda each: each[0].noise.epsilon(steps if mechanism == "laplace" else 1) or 0, reverse=True)
+    (rule, gives), others = found[0], [each[0] for each in found[1:]]
+    moved = steps * unit if mechanism == "laplace" else Fraction(1)
+    return Calibration(rule, target, failure, moved, 1, gives, others, clients)
+
+
+def _rule(
+    name: str, mechanism: str, epsilon0: Fraction, steps: int, grid: Fraction, target: Fraction, n: int, delta: Fraction
+) -> tuple[Rule, Enclosure]:
+    """ε0 as noise with a short parameter, lowered until the certified ε of the batch is at most the target."""
+    cut = Fraction(0)
+    while True:
+        if mechanism == "laplace":
+            noise: Laplace | RandomizedResponse = Laplace(decimal(steps * grid / epsilon0 * (1 + cut), DIGITS, up=True), grid)
+        else:
+            noise = RandomizedResponse(decimal(epsilon0 / (1 + cut), DIGITS, up=False))
+        local = noise.epsilon(steps if mechanism == "laplace" else 1) or Fraction(0)
+        gives = _given(name, local, steps, n, delta)
+        if gives.upper <= target:
+            return Rule(name, noise, THEOREMS[name], False), gives
+        cut = 4 * cut or Fraction(1, 10**11)
+
+
+def _given(method: str, epsilon0: Fraction, steps: int, n: int, delta: Fraction) -> Enclosure:
+    found = amplify(epsilon0, n, delta, method="clone" if method == "none" else method, steps=steps)
+    low = min(found.lower, epsilon0)
+    if method == "none" or not found.in_domain:
+        return Enclosure(low, epsilon0, True, "none", found.attack)
+    return Enclosure(low, min(found.upper, epsilon0), True, method, found.attack)

@@ -1,0 +1,145 @@
+"""Numerical composition, certified: (ε, δ) of many releases together from the exact laws of their privacy losses.
+
+Valid for mechanisms whose noise and sensitivity were fixed in advance: each has a dominating pair that does not depend on what
+was released before, and those compose, also when the queries themselves are chosen adaptively (Zhu, Dong, Wang 2022, Thm 10).
+Where parameters may depend on released values it is not valid; sums of ε or ρ are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, Protocol
+
+from dpaudit.accountants.losses.loss_contour import Contour, Saddle, plan, saddle_at, top
+from dpaudit.accountants.losses.loss_lattice import LatticeSum, lattice_sum, moved, spacing_for
+from dpaudit.accountants.losses.parts import AnyPart, Known, Losses, Part, lower_losses, upper_losses
+from dpaudit.accountants.numerics.search import crossing, log
+from dpaudit.claims import Enclosure, InvalidValue, Number, exact_delta, exact_epsilon
+from dpaudit.claims.balls import decimal, lower, precision, upper
+
+__all__ = ["Known", "Part", "compose", "composed_delta"]
+
+_DIGITS = 15
+_GOOD = 1e-8  # relative error of δ at which no other way is tried
+_LEAST_DELTA = Fraction(1, 2**200)  # where no δ is given, δ(ε) is accurate down to here
+
+
+def compose(parts: Sequence[AnyPart], delta: Number) -> Enclosure:
+    """Enclose the least ε with δ(ε) ≤ δ for all parts together: proven to meet δ at ``upper``, and not to below ``lower``.
+
+    At δ = 0 the sum of pure costs; never above it. Raises ``InvalidValue`` where no finite ε can be given.
+    """
+    failure, pure = exact_delta(delta), pure_sum(parts)
+    if not failure or pure == 0:
+        if pure is None:
+            raise InvalidValue("delta", delta, "larger: these releases have no finite ε at it")
+        return Enclosure(pure, pure, True, "pure sum")
+    above, below = upper_losses(parts, failure), lower_losses(parts, failure)
+    if above.added >= failure:
+        raise InvalidValue("delta", failure, "larger: these releases have no finite ε at it")
+    low, high = _least_epsilon(above, failure, pure)
+    if below != above:
+        low = Fraction(0) if below is None else _least_epsilon(below, failure, pure)[0]
+    return Enclosure(min(low, high), high, True, "numerical")
+
+
+def composed_delta(parts: Sequence[AnyPart], epsilon: Number) -> tuple[Fraction, Fraction]:
+    """(lower, upper) around δ(ε) of all parts together."""
+    level, pure = exact_epsilon(epsilon), pure_sum(parts)
+    if pure is not None and level >= pure:
+        return Fraction(0), Fraction(0)
+    above, below = upper_losses(parts, _LEAST_DELTA), lower_losses(parts, _LEAST_DELTA)
+    low, high = _delta(above, level)
+    if below != above:
+        low = Fraction(0) if below is None else _delta(below, level)[0]
+    return min(low, high, Fraction(1)), min(high, Fraction(1))
+
+
+def pure_sum(parts: Sequence[AnyPart]) -> Fraction | None:
+    """The sum of pure costs; None if one has none."""
+    total = Fraction(0)
+    for part in parts:
+        cost = part.pure()
+        if cost is None:
+            return None
+        total += cost
+    return total
+
+
+class Curve(Protocol):
+    """δ of a composition around some slack = top − ε."""
+
+    def delta(self, slack: Fraction) -> tuple[Any, Any]: ...
+
+
+@dataclass(frozen=True)
+class Apart:
+    """The law where all losses are atoms, on a lattice, and the rest by the contour."""
+
+    rest: Contour
+    atoms: LatticeSum
+
+    def delta(self, slack: Fraction) -> tuple[Any, Any]:
+        low, high = self.atoms.delta(slack)
+        below, above = self.rest.delta(slack)
+        return low + (below if below > 0 else 0), high + above
+
+
+def _curve(composed: Losses, at: Saddle, slack: Fraction) -> Curve:
+    """The more accurate way to evaluate δ around ``slack``: all of the law by the contour, or its atoms apart."""
+    laws = composed.laws
+    whole = plan(laws, at, inner=False)
+    if whole.error <= _GOOD or not any(law.gap for law, _ in laws):
+        return Contour(laws, at, whole)
+    reach = slack * Fraction(51, 50) + Fraction(1, 10**6)
+    apart = plan(laws, at, inner=True)
+    if apart.error + moved(laws, spacing_for(laws, reach), at.c) >= whole.error:
+        return Contour(laws, at, whole)
+    return Apart(Contour(laws, at, apart), lattice_sum(laws, reach, at.log_delta))
+
+
+def _delta(composed: Losses, epsilon: Fraction) -> tuple[Fraction, Fraction]:
+    slack = top(composed.laws) - epsilon
+    at = saddle_at(composed.laws, float(slack), "slack")
+    with precision(composed.bits):
+        return _ends(composed, _curve(composed, at, slack), slack)
+
+
+def _ends(composed: Losses, curve: Curve, slack: Fraction) -> tuple[Fraction, Fraction]:
+    """δ is between 0 and 1, whatever the enclosure says far from where the curve was made for."""
+    low, high = curve.delta(slack)
+    least, most = lower(low) if low > 0 else Fraction(0), upper(high) if high < 1 else Fraction(1)
+    return max(Fraction(0), least + composed.added), most + composed.added
+
+
+def _least_epsilon(composed: Losses, delta: Fraction, pure: Fraction | None) -> tuple[Fraction, Fraction]:
+    """Where the lower and the upper end of δ(ε) pass δ."""
+    reference = top(composed.laws)
+    at = saddle_at(composed.laws, log(delta - composed.added), "log_delta")
+    with precision(composed.bits):
+        curve = _curve(composed, at, Fraction(at.slack))
+
+        @lru_cache(maxsize=64)
+        def around(epsilon: Fraction) -> tuple[Fraction, Fraction]:
+            return _ends(composed, curve, reference - epsilon)
+
+        def end(place: int) -> Callable[[Fraction], tuple[Fraction, Fraction]]:
+            return lambda epsilon: (around(epsilon)[place],) * 2
+
+        start = max(reference - Fraction(at.slack), Fraction(0))
+        if start < Fraction(1, 1000) and around(Fraction(0))[1] <= delta:
+            return Fraction(0), Fraction(0)
+        safe = _surely_safe(end(1), delta, start) if pure is None else pure
+        low, high = (crossing(end(place), delta, safe, Fraction(0), start) for place in (0, 1))
+    found = decimal(high.safe, _DIGITS, up=True)
+    return decimal(low.unsafe, _DIGITS, up=False), found if pure is None else min(found, pure)
+
+
+def _surely_safe(curve: Callable[[Fraction], tuple[Fraction, Fraction]], delta: Fraction, start: Fraction) -> Fraction:
+    margin = max(start, Fraction(1)) / 1000
+    while curve(start + margin)[1] > delta:
+        margin *= 4
+    return start + margin

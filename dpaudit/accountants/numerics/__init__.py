@@ -1,0 +1,1 @@
+"""What the bounds compute with: contours, grids, and searches on certified monotone curves."""

@@ -1,0 +1,119 @@
+"""Where a monotone curve meets δ: floats find the place, a few enclosures of the curve decide both ends."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dpaudit.accountants.numerics.search import log
+
+_FIRST_MARGIN, _ONLY_MARGIN = 1e-9, 1e-6
+_ATTEMPTS = 6
+_ROUGH = 0.02
+_HOPELESS = 10**6  # an enclosure this many times wider than δ proves nothing
+_ENOUGH = 1e-7  # a proven end this close is not moved any more
+_CLOSE = 3e-8
+_SMALL = 1e-6  # of the curve; estimates are not smoother than that
+_SECANTS = 10  # after so many every other step halves the bracket: the curve is far from a straight line
+_NARROW = Fraction(1001, 1000)
+_APART = 1e-3  # points nearer to each other say nothing about the slope
+
+
+@dataclass(frozen=True)
+class Root:
+    """An uncertified zero of a curve, and the slope there."""
+
+    at: float
+    slope: float
+
+
+def float_root(
+    curve: Callable[[float], float], start: float, step: float, slope: float | None = None, small: float = _SMALL
+) -> Root:
+    """A zero of an increasing curve that is close to a straight line, with slope 2 if none is known: secants, kept in a bracket.
+
+    ``small``: how far from zero the curve may be at the point before the last step.
+    """
+    (x, u), (low, high), known, slope = (start, curve(start)), (-math.inf, math.inf), slope is not None, slope or 2.0
+    y, v = math.nan, math.nan
+    for turn in range(80):
+        low, high = (x, high) if u < 0 else (low, x)
+        if abs(x - y) > _APART and math.isfinite(u - v) and (u - v) / (x - y) > 0:
+            slope = (u - v) / (x - y)
+        guess = x - u / slope
+        if math.isnan(y) and abs(u) > small and not known:  # a second point far enough away to know the slope
+            guess = x + math.copysign(max(abs(guess - x), 10 * _APART), guess - x)
+        if not abs(guess - x) <= step:
+            guess = x + step if u < 0 else x - step
+        if (abs(guess - x) <= _CLOSE * max(1.0, abs(x)) and abs(u) < 1) or abs(u) <= small:
+            return Root(guess, slope)
+        if not low < guess < high or (turn > _SECANTS and turn % 2 and high - low < math.inf):
+            guess = (low + high) / 2
+        if high - low <= _CLOSE * max(1.0, abs(x)):
+            break
+        (y, v), x = (x, u), guess
+        u = curve(x)
+    return Root(x, slope)
+
+
+def certified_ends(
+    curve: Callable[[Fraction], tuple[Fraction, Fraction]],
+    point: Callable[[float], Fraction],
+    root: Root,
+    delta: Fraction,
+    *,
+    both: bool = True,
+) -> tuple[Fraction | None, Fraction | None]:
+    """(safe, unsafe): the curve is proven to be at most δ at ``safe``, and above δ at ``unsafe``; None where that fails.
+
+    With ``both`` false only ``unsafe`` is looked for, and with less effort.
+
+    ``point`` maps the coordinate of the root to the curve's argument; ``root.slope`` is that of log δ there, below 0 if it falls.
+    """
+    target, steep = log(delta), math.copysign(max(abs(root.slope), 1e-3), root.slope)
+    ends: list[Fraction | None] = [None, None]
+    previous: tuple[float, float] | None = None
+    centre = [root.at, root.at]  # where the upper and the lower end of the enclosure seem to meet δ
+    margin, blur, growth = (_FIRST_MARGIN if both else _ONLY_MARGIN) * max(1.0, abs(root.at)), 0.0, 1.0
+    for side, sign in ((0, -1.0), (1, 1.0))[0 if both else 1 :]:
+        for _ in range(_ATTEMPTS):
+            at = centre[side] + sign * math.copysign(growth * max(margin, blur), steep)
+            x = point(at)
+            low, high = curve(x)
+            proven = (high <= delta) if side == 0 else (low > delta)
+            if proven:
+                ends[side] = x
+            if side == 1 and low * _HOPELESS < min(high, delta):
+                break
+            if high > 0 and previous is not None and abs(at - previous[0]) > growth * margin:
+                slope = (log(high) - previous[1]) / (at - previous[0])
+                steep = slope if slope * steep > 0 else steep
+            previous = (at, log(high)) if high > 0 else previous
+            for place, value in enumerate((high, low)):
+                if value > 0:
+                    centre[place] = at - max(-2.0, min(2.0, (log(value) - target) / steep))
+            # an enclosure is not smoother than it is wide
+            blur = _ROUGH * (log(high) - log(low)) / abs(steep) if 10 * low > high else blur
+            if proven and (abs(centre[side] - at) <= max(10 * growth * max(margin, blur), _ENOUGH) or not both):
+                break
+            growth *= 1 if proven else 3
+    return ends[0], ends[1]
+
+
+def bracketed(
+    curve: Callable[[Fraction], tuple[Fraction, Fraction]], low: Fraction, high: Fraction, delta: Fraction
+) -> tuple[Fraction | None, Fraction | None]:
+    """(safe, unsafe) of a falling curve as in ``certified_ends``, by halving on the scale of log x: where floats lead astray."""
+    safe: Fraction | None = None
+    unsafe: Fraction | None = None
+    while high > low * _NARROW:
+        middle = Fraction(math.exp((math.log(low) + math.log(high)) / 2))
+        least, most = curve(middle)
+        if most <= delta:
+            safe = high = middle
+        else:
+            low = middle
+            unsafe = middle if least > delta else unsafe
+    return safe, unsafe

@@ -1,0 +1,1 @@
+"""What Opacus and dp-accounting say about the same releases."""

@@ -1,0 +1,121 @@
+"""How the peers are called, in their own words (opacus 1.5 and later, dp-accounting 0.6 and later).
+
+A method checks first what it cannot express, without the library, and computes then.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dpaudit.accountants.losses.parts import Part
+
+MOST_POINTS = 3 * 10**7  # of a discretised privacy loss: some seconds and about a gigabyte
+FINE = 2**10  # steps of the grid from which on a continuous law stands for the one on the grid
+
+
+class CannotExpress(Exception):
+    """The peer has no words for such a release. The message names it."""
+
+
+Parts = Sequence[Part]
+
+
+def multiplier(part: Part) -> float:
+    """Noise over sensitivity, as the peers want it."""
+    size = part.noise.parameters()["scale" if part.noise.name == "laplace" else "sigma"]
+    return float(Fraction(size) / (part.noise.grid * part.steps))
+
+
+@dataclass(frozen=True)
+class Method:
+    """One accountant of a peer: ``check`` raises CannotExpress, ``compute`` gives ε at δ."""
+
+    check: Callable[[Parts, float], None]
+    compute: Callable[[Parts, float], float]
+
+
+def opacus(name: str) -> Method:
+    """RDPAccountant, GaussianAccountant (GDP) or PRVAccountant. Its one mechanism is the Gaussian, Poisson-sampled."""
+
+    def check(parts: Parts, delta: float) -> None:
+        _check_kinds(parts, {"gaussian"})
+        if name == "GaussianAccountant" and len({multiplier(part) for part in parts}) > 1:
+            raise CannotExpress("noise of several sizes")
+        # PRV: its mesh is 0.01/√(k log(12/δ')/2), δ' = δ/1000, on about twice the largest loss
+        count = sum(part.count for part in parts)
+        points = 2 * _reach(parts) * math.sqrt(count * math.log(12_000 / delta) / 2) / 0.01 if delta else math.inf
+        if name == "PRVAccountant" and points > MOST_POINTS:
+            raise CannotExpress("so many releases: its mesh would not fit into memory" if delta else "δ = 0")
+
+    def compute(parts: Parts, delta: float) -> float:
+        import opacus.accountants
+
+        accountant = getattr(opacus.accountants, name)()
+        accountant.history = [(multiplier(part), 1.0, part.count) for part in parts]
+        return float(accountant.get_epsilon(delta))
+
+    return Method(check, compute)
+
+
+def dp_accounting(name: str) -> Method:
+    """PLDAccountant or RdpAccountant."""
+    exact = name == "PLDAccountant"
+
+    def check(parts: Parts, delta: float) -> None:
+        _check_kinds(parts, {"gaussian", "laplace", "randomized-response"})
+        if exact and len({part.noise.name == "randomized-response" for part in parts}) > 1:
+            raise CannotExpress("randomised response beside other noise")
+        if exact and _reach(parts) > MOST_POINTS * 1e-4:
+            raise CannotExpress("so large an ε: its mesh of 1e-4 would not fit into memory")
+        if any(part.noise.name == "randomized-response" and (part.noise.epsilon(1) or 0) > 700 for part in parts):
+            raise CannotExpress("so large an ε: its probability to lie is 0 in floats")
+        if not exact and any(part.noise.name == "laplace" and part.steps < FINE for part in parts):
+            raise CannotExpress("Laplace noise on a coarse grid")
+
+    def compute(parts: Parts, delta: float) -> float:
+        from dp_accounting import dp_event
+        from dp_accounting.pld.pld_privacy_accountant import PLDAccountant
+        from dp_accounting.privacy_accountant import NeighboringRelation
+        from dp_accounting.rdp.rdp_privacy_accountant import RdpAccountant
+
+        # Our sensitivity is that of the neighbours at hand. Under replace-one its PLD doubles a Gaussian's and refuses
+        # Laplace noise; add-or-remove takes both as they are. Randomised response it takes under replace-one only.
+        response = any(part.noise.name == "randomized-response" for part in parts)
+        relation = NeighboringRelation.REPLACE_ONE if response else NeighboringRelation.ADD_OR_REMOVE_ONE
+        accountant = (PLDAccountant if exact else RdpAccountant)(neighboring_relation=relation)
+        for part in parts:
+            if part.noise.name == "gaussian":
+                accountant.compose(dp_event.GaussianDpEvent(multiplier(part)), part.count)
+            elif part.noise.name == "laplace" and part.steps >= FINE:
+                accountant.compose(dp_event.LaplaceDpEvent(multiplier(part)), part.count)
+            elif part.noise.name == "laplace":
+                rate = float(part.noise.epsilon(1) or 0)
+                accountant.compose(dp_event.DiscreteLaplaceDpEvent(rate, part.steps), part.count)
+            else:  # it answers at random with probability p, where (2 − p)/p = e^ε; ``steps`` bits differ
+                rest = math.exp(-float(part.noise.epsilon(1) or 0))
+                chance = 2 * rest / (1 + rest)
+                accountant.compose(dp_event.RandomizedResponseDpEvent(chance, 2), part.count * part.steps)
+        return float(accountant.get_epsilon(delta))
+
+    return Method(check, compute)
+
+
+def _check_kinds(parts: Parts, known: set[str]) -> None:
+    words = {"laplace": "Laplace noise", "gaussian": "Gaussian noise", "randomized-response": "randomised response"}
+    for part in parts:
+        if part.shuffled is not None:
+            raise CannotExpress("shuffled batches")
+        if part.noise.name not in known:
+            raise CannotExpress(words[part.noise.name])
+        if part.noise.name == "gaussian" and multiplier(part) * part.steps < FINE:
+            raise CannotExpress("Gaussian noise on a coarse grid")
+
+
+def _reach(parts: Parts) -> float:
+    """About the largest privacy loss that matters: the pure sum, and μ²/2 + 10μ for Gaussians."""
+    mu = math.sqrt(sum(part.count / multiplier(part) ** 2 for part in parts if part.noise.name == "gaussian"))
+    pure = sum(float(part.noise.epsilon(part.steps) or 0) * part.count for part in parts)
+    return pure + mu * mu / 2 + 10 * mu

@@ -1,0 +1,1 @@
+"""Shuffled Laplace reports on a lattice: their exact privacy blanket."""

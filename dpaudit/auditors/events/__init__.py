@@ -1,0 +1,1 @@
+"""Events with exact probabilities, and transcripts whose loss is exact."""

@@ -1,0 +1,177 @@
+"""Events of the joint view with exact probabilities, for claims with δ > 0.
+
+Three kinds of event about independent noisy numbers are tried: one number beyond a threshold, several numbers each beyond its
+own, and the sum of Gaussian ones beyond a threshold.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from dpaudit.auditors.events.independent_releases import Coordinate, independent_coordinates
+from dpaudit.auditors.events.tails import at_least, at_most, best_threshold, decimal, log_down
+from dpaudit.auditors.events.transcript_witness import Witness
+from dpaudit.auditors.wording import describe
+from dpaudit.claims import Claim, show
+from dpaudit.noise import from_units
+from dpaudit.noise.gaussian_tail import summed_tail
+from dpaudit.subjects.subject import Subject
+
+LEVELS = [Fraction(k, 20) for k in range(1, 61)]  # of thresholds: 0 is what the neighbour asks, 1 what the data asks
+SIZES = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)  # how many numbers an event is about
+
+
+@dataclass(frozen=True)
+class Found:
+    """An event that favours the data: its probability there (rounded down) and on the neighbour (up), and ε."""
+
+    epsilon: Fraction
+    p: Fraction
+    p_other: Fraction
+    numbers: Sequence[Coordinate]
+    thresholds: Sequence[int]  # one per number, or one for their sum
+    kind: str  # "each" or "sum"
+
+
+def server_event(subject: Subject, claim: Claim, data: Any, other: Any, seed: int) -> Witness | None:
+    """The best event found for (data, other), whichever of the two it favours."""
+    coordinates = independent_coordinates(subject, data, other, seed)
+    best, swapped = None, False
+    for turned, numbers in ((False, coordinates), (True, [one.turned() for one in coordinates])):
+        for found in _events(numbers, claim):
+            if best is None or found.epsilon > best.epsilon:
+                best, swapped = found, turned
+    if best is None:
+        return None
+    pair = (other, data) if swapped else (data, other)
+    return Witness(best.epsilon, "exact event", event_facts(best, pair, claim), swapped)
+
+
+def event_facts(found: Found, pair: tuple[Any, Any], claim: Claim) -> dict[str, Any]:
+    return {
+        "kind": "event", "observer": claim.observer, "data": describe(pair[0]), "neighbour": describe(pair[1]),
+        "event": _text(found), "probability": decimal(found.p), "neighbour_probability": decimal(found.p_other),
+        "delta": show(claim.delta), "beyond": found.kind,
+        "numbers": [[one.position, list(one.index)] for one in found.numbers], "thresholds": list(found.thresholds),
+    }  # fmt: skip
+
+
+def measure(numbers: Sequence[Coordinate], thresholds: Sequence[int], kind: str, claim: Claim) -> Found | None:
+    """The event that these numbers, or their sum, lie on the data's side of these thresholds; None if it shows nothing."""
+    p, p_other = _sum_probabilities(numbers, thresholds[0]) if kind == "sum" else _product(numbers, thresholds)
+    if p <= claim.delta or p_other <= 0:
+        return None
+    epsilon = log_down((p - claim.delta) / p_other)
+    return None if epsilon is None else Found(epsilon, p, p_other, numbers, thresholds, kind)
+
+
+def _events(numbers: Sequence[Coordinate], claim: Claim) -> Iterator[Found]:
+    ordered = sorted(numbers, key=_strength, reverse=True)
+    for number in ordered[:1]:
+        single = best_threshold(number.noise, number.query, number.other, claim)
+        if single is not None:
+            yield Found(single[0], single[2], single[3], [number], [single[1]], "each")
+    for size in [size for size in SIZES if size < len(ordered)] + [len(ordered)] * (1 < len(ordered) <= SIZES[-1]):
+        chosen = ordered[:size]
+        level = max(LEVELS, key=lambda level: _estimate(chosen, level, claim.delta))
+        yield from _maybe(measure(chosen, [_threshold(one, level) for one in chosen], "each", claim))
+        if all(_class(one) == _class(chosen[0]) for one in chosen) and chosen[0].noise.name == "gaussian":
+            yield from _maybe(_best_sum(chosen, claim))
+
+
+def _maybe(found: Found | None) -> Iterator[Found]:
+    if found is not None:
+        yield found
+
+
+def _strength(number: Coordinate) -> float:
+    """How far apart the two queries are, in units of the noise."""
+    parameters = number.noise.parameters()
+    width = Fraction(parameters.get("scale") or parameters.get("sigma") or "1") / number.noise.grid
+    return float(abs(number.query - number.other) / width)
+
+
+def _class(number: Coordinate) -> tuple[Any, int]:
+    return number.noise, abs(number.query - number.other)
+
+
+def _threshold(number: Coordinate, level: Fraction) -> int:
+    return number.other + round(level * (number.query - number.other))
+
+
+def _product(numbers: Sequence[Coordinate], thresholds: Sequence[int]) -> tuple[Fraction, Fraction]:
+    """P(every number is beyond its threshold), rounded down on the data and up on the neighbour."""
+    p, p_other = Fraction(1), Fraction(1)
+    cache: dict[Any, tuple[Fraction, Fraction]] = {}
+    for one, threshold in zip(numbers, thresholds, strict=True):
+        key = one.noise, one.query - threshold, one.other - threshold, one.query > one.other
+        if key not in cache:
+            side = at_least if one.query > one.other else at_most
+            cache[key] = side(one.noise, threshold, one.query)[0], side(one.noise, threshold, one.other)[1]
+        p, p_other = p * cache[key][0], p_other * cache[key][1]
+    return p, p_other
+
+
+def _estimate(numbers: Sequence[Coordinate], level: Fraction, delta: Fraction) -> float:
+    """log((p − δ)/p') in floats, to choose a level by; one tail for each class of numbers."""
+    classes: dict[Any, tuple[Coordinate, int]] = {}
+    for one in numbers:
+        classes[_class(one)] = one, classes.get(_class(one), (one, 0))[1] + 1
+    log_p = log_other = 0.0
+    for one, count in classes.values():
+        p, p_other = _product([one], [_threshold(one, level)])
+        if p <= 0 or p_other <= 0:
+            return -math.inf
+        log_p, log_other = log_p + count * _log(p), log_other + count * _log(p_other)
+    log_delta = _log(delta)
+    return -math.inf if log_p <= log_delta else log_p + math.log1p(-math.exp(log_delta - log_p)) - log_other
+
+
+def _log(value: Fraction) -> float:
+    return math.log(value.numerator) - math.log(value.denominator)
+
+
+def _best_sum(numbers: Sequence[Coordinate], claim: Claim) -> Found | None:
+    """Equal Gaussian numbers, equally far apart: their likelihood ratio grows with their sum, so its tails are best."""
+    noise, gap = _class(numbers[0])
+    spread, k = Fraction(noise.parameters()["sigma"]) / noise.grid, len(numbers)
+    best: Found | None = None
+    level = claim.epsilon
+    for _ in range(40):  # as for one number: the fixed point of "loss above ε shows ε"
+        threshold = round(level * spread**2 / gap + Fraction(k * gap, 2))
+        found = measure(numbers, [threshold], "sum", claim)
+        if found is None and best is None and level > 0:
+            level = level / 2 if level > Fraction(1, 1000) else Fraction(0)
+            continue
+        if found is None or (best is not None and found.epsilon <= best.epsilon):
+            return best
+        best, level = found, found.epsilon
+    return best
+
+
+def _sum_probabilities(numbers: Sequence[Coordinate], threshold: int) -> tuple[Fraction, Fraction]:
+    """P(Σ ±(number − what the neighbour asks) ≥ threshold), on the data and on the neighbour; ± so that the data asks more."""
+    noise, gap = _class(numbers[0])
+    spread = Fraction(noise.parameters()["sigma"]) / noise.grid
+    k = len(numbers)
+    return summed_tail(spread, k, threshold - k * gap)[0], summed_tail(spread, k, threshold)[1]
+
+
+def _text(found: Found) -> str:
+    if found.kind == "sum":
+        one = found.numbers[0]
+        value = float(from_units(found.thresholds[0], one.noise.grid))
+        return f"the sum of {len(found.numbers)} numbers from {_name(one)} on, less what the neighbour asks, passes {value:.9g}"
+    parts = [
+        f"{_name(one)} is {'at least' if one.query > one.other else 'at most'} {float(from_units(t, one.noise.grid)):.9g}"
+        for one, t in zip(found.numbers, found.thresholds, strict=True)
+    ]
+    return ", ".join(parts[:4]) + (f" and {len(parts) - 4} more such" if len(parts) > 4 else "")
+
+
+def _name(one: Coordinate) -> str:
+    return one.name + (f"[{', '.join(map(str, one.index))}]" if one.index else "")

@@ -1,0 +1,1 @@
+"""Porous noise: what the last bits of float outputs tell."""

@@ -1,0 +1,1 @@
+"""Which neighbouring data to try: search, names, and observed sensitivities."""

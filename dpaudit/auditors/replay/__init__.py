@@ -1,0 +1,1 @@
+"""Pinned outputs, other data: what a run asks for, and whether it repeats."""

@@ -1,0 +1,49 @@
+"""Does a subject ask the same when the same run is repeated? Else it has randomness, a clock or a memory of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from dpaudit.auditors.replay.pinned_runs import play
+from dpaudit.channel import PathChanged
+from dpaudit.claims import Finding
+from dpaudit.subjects.subject import Subject
+
+REPEATS = 8  # runs that are repeated, each with noise of its own, in turn on the data sets that are given
+
+
+def check_repeatable(subject: Subject, sides: Sequence[Any], seed: int) -> Finding | None:
+    """Replay runs on the data that they were made on. Data whose records are all equal would hide which of them were taken.
+
+    What is asked after secret randomness of the door may differ, and is not compared.
+    """
+    for repeat in range(max(REPEATS, len(sides))):
+        found = _repeated(subject, sides[repeat % len(sides)], seed + repeat)
+        if found is not None:
+            return found
+    return None
+
+
+def mixed_data(subject: Subject, pairs: Sequence[tuple[Any, Any]], seed: int) -> list[Any]:
+    """Data sets to repeat runs on: of the neighbours, and far from them."""
+    far = subject.neighbours.others(np.random.default_rng([seed, 11]))
+    return [pairs[0][0], *far, *pairs[-1]]
+
+
+def _repeated(subject: Subject, data: Any, seed: int) -> Finding | None:
+    try:
+        one = play(subject, data, data, seed, None)
+    except PathChanged as changed:
+        return Finding("DPA002", str(changed)[8:] + " although the data was the same", f"release {changed.release + 1}")
+    for event, mirror in zip(one.events, one.mirror, strict=True):
+        if event.to != "shuffled" and not event.hidden and not np.array_equal(event.query, mirror.query):
+            return Finding(
+                "DPA002",
+                f"release {event.name!r} asks something else when the same run is repeated: "
+                "randomness, a clock or a memory that the channel does not know",
+                event.name,
+            )
+    return None

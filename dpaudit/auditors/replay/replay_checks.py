@@ -1,0 +1,63 @@
+"""What replay tells before any attack: does a run repeat, do other data take its path, and how far do queries move?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from dpaudit.auditors.replay.pinned_runs import Observed, Replayed, far_replay, play
+from dpaudit.auditors.replay.repeatability import check_repeatable, mixed_data
+from dpaudit.channel import PathChanged
+from dpaudit.claims import Finding
+from dpaudit.subjects import foreign_randomness as outside
+from dpaudit.subjects.subject import Subject
+
+WITNESS_TRIALS = 64
+Pairs = Sequence[tuple[Any, Any]]
+
+
+@dataclass
+class Checked:
+    """The runs that were replayed, with the place of their pair, and what was noticed; one DPA002 at most."""
+
+    played: list[tuple[int, Replayed]] = field(default_factory=list)
+    observed: Observed = field(default_factory=Observed)
+    findings: list[Finding] = field(default_factory=list)
+
+
+def check_by_replay(subject: Subject, pairs: Pairs, seed: int, rng: np.random.Generator) -> Checked:
+    """Replay on the same data, on every pair, and on far data that ``rng`` draws; until something other than the door decides."""
+    checked = Checked()
+    with outside.watching() as seen:
+        found = check_repeatable(subject, mixed_data(subject, pairs, seed), seed)
+        found = found or _replay_pairs(subject, pairs, seed, checked) or far_replay(subject, seed, rng)
+    if found is None and seen.sources:
+        found = Finding("DPA002", str(seen), subject.name)
+    checked.findings += [] if found is None else [found]
+    return checked
+
+
+def _replay_pairs(subject: Subject, pairs: Pairs, seed: int, checked: Checked) -> Finding | None:
+    trials = WITNESS_TRIALS if subject.vectorised else None
+    for place, (data, other) in enumerate(pairs):
+        for repeat in range(1 if trials else 8):
+            try:
+                one = play(subject, data, other, seed + 1000 * place + repeat, _fewer(subject, trials))
+            except PathChanged as changed:
+                return path_finding(changed)
+            checked.played.append((place, one))
+            checked.observed.look(one, data, other)
+    return None
+
+
+def path_finding(changed: PathChanged) -> Finding:
+    """Neighbours with the same outputs took different paths."""
+    return Finding("DPA002", str(changed)[8:] + " on neighbouring data", f"release {changed.release + 1}")
+
+
+def _fewer(subject: Subject, trials: int | None) -> int | None:
+    limit = subject.notes.get("witness trials")
+    return trials if trials is None or limit is None else min(trials, int(limit))

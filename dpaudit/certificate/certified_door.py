@@ -1,0 +1,80 @@
+"""A certificate binds a deployment: the door that it opens has the certified budget, and opens for the certified code only.
+
+Whoever holds the open door can release through it what it likes, within the budget, proven and for the certified neighbours; that
+the subject alone does so is up to the deployment.
+
+with dp.live_certified(ledger, "cert.json", subject=noisy_sum, trusted_key="auditor.pub") as channel:
+    noisy_sum.run(sealed, channel)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+import dpaudit.accountants  # noqa: F401  (the door charges shuffled batches by its theorems)
+from dpaudit.certificate.envelope import Opened, open_certificate
+from dpaudit.certificate.errors import NotAsCertified
+from dpaudit.certificate.facts.configuration import configuration_of, digest_of
+from dpaudit.certificate.facts.running_code import not_its_code
+from dpaudit.channel import Channel, live
+from dpaudit.claims import Claim, InvalidValue
+from dpaudit.ledger import Ledger
+from dpaudit.ledger.keys import read_public_key
+from dpaudit.ledger.records.source_digests import sources
+from dpaudit.subjects.subject import Subject
+from dpaudit.subjects.targets import code_of
+
+
+@contextmanager
+def live_certified(
+    ledger: Ledger, certificate: str | Path, *, subject: Subject, trusted_key: str | Path | Ed25519PublicKey
+) -> Iterator[Channel]:
+    """A live door for ``subject``, with the budget of its certificate, for proven releases only.
+
+    Raises NotAsCertified unless a trusted key signed the certificate and source, the function in it, configuration, dpaudit
+    itself and the ledger's budget are the certified ones; TamperedCertificate (DPA007) for one that was changed. Nothing is
+    released then. Data that is sealed for other neighbours than the certified ones does not pass.
+    """
+    if not isinstance(subject, Subject):
+        raise InvalidValue("subject", type(subject).__name__, "a function declared with @dp.subject")
+    key = trusted_key if isinstance(trusted_key, Ed25519PublicKey) else read_public_key(trusted_key)
+    opened = open_certificate(certificate, [key])
+    _require(opened, subject)
+    door = opened.predicate["door"]
+    claim = Claim(door["epsilon"], door["delta"], str(opened.predicate["observer"]))
+    if ledger.budget is None and (next(iter(ledger.releases()), None) is not None or ledger.unused_charges()):
+        raise NotAsCertified(ledger.where, "it holds charges from before any budget; a certified deployment needs a new ledger")
+    if ledger.budget is not None and not (ledger.proven and _same(ledger, claim)):
+        raise NotAsCertified(ledger.where, f"its budget is not {claim} for proven releases, as certified")
+    ledger.note_code(code_of(subject))
+    with live(ledger, claim, filter=door["filter"], proven=True, relation=door["relation"]) as channel:
+        yield channel
+
+
+def _require(opened: Opened, subject: Subject) -> None:
+    where = opened.path
+    if not opened.trusted:
+        raise NotAsCertified(where, "the trusted key did not sign it")
+    if opened.predicate.get("audit") is None:
+        raise NotAsCertified(where, "it is about a ledger alone; certify the ledger together with its subject (--subject)")
+    if opened.predicate["door"] is None:
+        raise NotAsCertified(where, "no running sum keeps the certified budget while the subject runs, so no door is bound to it")
+    now = sources(code_of(subject))
+    for name, as_named in (("dpaudit", "dpaudit"), ("subject", "source")):
+        if now.get(name) is None or now[name] != opened.digests.get(as_named):
+            raise NotAsCertified(where, f"the {as_named} code is not the one that was certified; certify it again")
+    other = not_its_code(subject)
+    if other is not None:
+        raise NotAsCertified(where, other)
+    claim = opened.predicate["configuration"]["claim"]
+    mine = configuration_of(subject, Claim(claim["epsilon"], claim["delta"], claim["observer"]))
+    if digest_of(mine) != opened.digests.get("configuration"):
+        raise NotAsCertified(where, "the subject's configuration is not the one that was certified")
+
+
+def _same(ledger: Ledger, claim: Claim) -> bool:
+    return ledger.budget is not None and (ledger.budget.epsilon, ledger.budget.delta) == (claim.epsilon, claim.delta)

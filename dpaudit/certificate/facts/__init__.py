@@ -1,0 +1,1 @@
+"""What a certificate states, gathered: evidence, context, hazards, releases, reliance. Nothing is decided here."""

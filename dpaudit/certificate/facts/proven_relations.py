@@ -1,0 +1,59 @@
+"""For which neighbours the releases are proven: a door records it beside each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dpaudit.certificate.facts.evidence import AuditEvidence, LedgerEvidence
+from dpaudit.claims import exact
+from dpaudit.ledger import Release
+from dpaudit.sealed.array import ADD_REMOVE, REPLACE_ONE
+
+NOT_RECORDED = "not recorded"
+
+
+def relations(releases: Sequence[Release]) -> list[str]:
+    """Of the releases that are proven, each kind once. Neither covers the other: a record that is not there is not one that was
+    replaced, and one that is replaced is removed and another added, at twice the cost."""
+    return sorted({release.extra.get("relation", NOT_RECORDED) for release in releases if release.derived is not None})
+
+
+def proven_for(audited: AuditEvidence) -> str:
+    """How the data of a deployment must be sealed: as the audit's were; for a subject without releases, by its relation."""
+    found = relations(audited.releases)
+    return found[0] if found else ADD_REMOVE if audited.subject.neighbours.name == "add_remove" else REPLACE_ONE
+
+
+def of_ledger(ledger: LedgerEvidence) -> list[str]:
+    """What keeps a ledger from being about one relation, in words."""
+    found = relations(ledger.releases)
+    if NOT_RECORDED in found:
+        return ["it does not record for which neighbours its data was sealed: an earlier dpaudit wrote it"]
+    return [f"its data is sealed for different neighbours: {' and '.join(found)}"] if len(found) > 1 else []
+
+
+def of_both(ledger: LedgerEvidence, audited: AuditEvidence) -> list[str]:
+    """What keeps a ledger from being about the subject's relation."""
+    found, needed = relations(ledger.releases), proven_for(audited)
+    if len(found) != 1 or found == [needed]:  # of_ledger told the rest
+        return []
+    name = audited.subject.neighbours.name
+    return [f"the ledger's data is sealed for {found[0]} neighbours, the subject's claim is about {name} ones"]
+
+
+def understated(ledger: LedgerEvidence, audited: AuditEvidence) -> list[str]:
+    """Releases of the ledger whose proven sensitivity is below what the audit saw: data sealed otherwise than it was audited.
+
+    Rounding moves a coordinate by less than a step of the grid. Compared where the same sensitivity is declared.
+    """
+    seen, wrong = audited.attack.observed.largest, []
+    for release in ledger.releases:
+        move = seen.get(release.name)
+        if move is None or release.derived is None or move.declared != release.sensitivity:
+            continue
+        rounding = int(release.extra.get("coordinates", "1")) * exact(release.parameters.get("grid", "1"))
+        if move.observed > release.derived + rounding:
+            wrong.append(release.name)
+    if not wrong:
+        return []
+    return [f"release {wrong[0]!r} of the ledger is proven for less sensitivity than the audit saw: its data is sealed otherwise"]

@@ -1,0 +1,69 @@
+"""What sealed data proves of a release: its sensitivity and its cohort; and when a door refuses what is not proven."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from dpaudit.claims import DpauditError, Finding, SensitivityError, exact
+from dpaudit.claims.leak_watch import Watch, standing_watch
+from dpaudit.ledger import Cohort
+from dpaudit.noise import Noise
+from dpaudit.sealed.array import Sealed, Untraced, caller, dependence, relation_of
+
+
+@dataclass
+class Proving:
+    """``only``: releases that are not proven are refused. ``relation``: data sealed for other neighbours is. ``strict``: what
+    declares too little is refused, rather than noted."""
+
+    only: bool
+    relation: str | None
+    strict: bool
+    findings: list[Finding] = field(default_factory=list)
+    untraced: list[Finding] = field(default_factory=list)
+    noticed: Watch | None = None  # what else happens to sealed data while the door is open
+
+    def __post_init__(self) -> None:
+        if self.only:
+            self.noticed = standing_watch()
+
+    def derive(
+        self, name: str, value: Any, noise: Noise, declared: Any, many: bool
+    ) -> tuple[Fraction | None, Cohort | None, int | None]:
+        """From sealed data: the proven sensitivity, whose data it is, and its size in steps of the grid. ``many``: trials."""
+        if not isinstance(value, Sealed):
+            self._refuse(name, "the value is not sealed")
+            return None, None, None
+        found = dependence(value)
+        if many and value.ndim and not isinstance(found, Untraced):
+            found = Untraced("a sealed array over many trials", caller())  # its first axis is no coordinate
+        self._refuse_after_leak(name)
+        if isinstance(found, Untraced):
+            message = f"release {name!r} lost its trace in {found.operation}"
+            self.untraced.append(Finding("untraced", message, found.where))
+            self._refuse(name, f"its trace was lost in {found.operation} at {found.where}")
+            return None, None, None
+        if self.relation not in (None, relation_of(value)):
+            reason = f"its data is sealed for {relation_of(value)} neighbours, and this door is for {self.relation}"
+            raise DpauditError(f"release {name!r} is refused: {reason}")
+        derived = exact(found.sensitivity(noise.norm), "sensitivity")
+        if isinstance(declared, Fraction) and derived > declared * (1 + Fraction(1, 10**12)):
+            if self.strict:
+                raise SensitivityError(name, declared, derived)
+            self.findings.append(Finding("DPA003", str(SensitivityError(name, declared, derived))[8:], caller()))
+        return derived, Cohort.of(found.cohort), found.steps(noise.grid, noise.norm)
+
+    def _refuse_after_leak(self, name: str) -> None:
+        """What left by another way, or would have on other data, may be in the value: no trace sees that."""
+        if self.noticed is not None and self.noticed.leaks:
+            self._refuse(name, f"private data left another way before: {self.noticed.leaks[0]}")
+        if self.noticed is not None and self.noticed.doubts:
+            doubt = self.noticed.doubts[0]
+            self._refuse(name, f"{doubt.operation} at {doubt.where} fails on some data, and that would tell")
+
+    def _refuse(self, name: str, reason: str) -> None:
+        """A budget bounds every path only where each release's cost is proven."""
+        if self.only:
+            raise DpauditError(f"release {name!r} is refused: {reason}, and this door takes proven releases only")

@@ -1,0 +1,99 @@
+"""What one release costs every record it touches, as the door charges it: (ε, δ), exact and rounded up."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from functools import lru_cache
+
+from scipy.special import log_ndtr
+
+from dpaudit.claims import InvalidValue
+from dpaudit.ledger.spending.zcdp_sums import zcdp_delta, zcdp_epsilon
+from dpaudit.noise import Noise
+
+__all__ = ["Amplifier", "cost", "epsilon_at", "gaussian_epsilon", "rho", "use_amplifier", "zcdp_delta"]
+
+LARGEST_EPSILON = 10**6
+
+# Given one report's pure ε, the number of shuffled reports and δ: an ε that provably holds for the shuffled batch.
+Amplifier = Callable[[Noise, Fraction, int, Fraction], Fraction]
+
+
+def _no_amplification(noise: Noise, epsilon0: Fraction, n: int, delta: Fraction) -> Fraction:
+    """An ε0-LDP report is ε0-DP, shuffled or not: what holds before an accountant is injected."""
+    return epsilon0
+
+
+_amplifier: Amplifier = _no_amplification
+
+
+def use_amplifier(amplifier: Amplifier) -> None:
+    """Let the door charge shuffled batches by this theorem. Called by ``dpaudit.accountants``."""
+    global _amplifier
+    _amplifier = amplifier
+
+
+def cost(
+    noise: Noise, steps: int, delta: Fraction, *, coordinates: int = 1, shuffled: int | None = None
+) -> tuple[Fraction | None, Fraction]:
+    """(ε, δ) of one release whose query moves by ``steps`` of the grid (L1, or L2 for Gaussian noise).
+
+    ε is None when no finite ε exists at this δ (Gaussian noise at δ = 0).
+    """
+    pure = noise.epsilon(steps)
+    if pure is None:
+        return (gaussian_epsilon(noise, steps, delta, coordinates), delta) if delta else (None, Fraction(0))
+    if shuffled is not None and delta:
+        amplified = _amplifier(noise, pure, shuffled, delta)
+        if amplified < pure:
+            return amplified, delta
+    return pure, Fraction(0)
+
+
+@lru_cache(maxsize=4096)
+def gaussian_epsilon(noise: Noise, steps: int, delta: Fraction, coordinates: int = 1) -> Fraction:
+    """The least ε (to 1e-9) at which the certified δ(ε) is at most δ. Raises InvalidValue as ``epsilon_at`` does."""
+    if coordinates > 1:
+        return zcdp_epsilon(rho(noise, steps), delta)
+    guess = _continuous_epsilon(math.sqrt(2 * rho(noise, steps)), float(delta))
+    return epsilon_at(delta, lambda epsilon: noise.delta(epsilon, steps) <= delta, guess)
+
+
+def _continuous_epsilon(mu: float, delta: float) -> float:
+    """About the ε at δ of continuous Gaussian noise with Δ/σ = μ (Balle, Wang 2018, Thm 8), or NaN."""
+    low, high = -745.0, math.log(LARGEST_EPSILON)  # logarithms of ε
+    while high - low > 1e-13 and delta > 0 < mu:
+        epsilon = math.exp((low + high) / 2)
+        more, less = log_ndtr(mu / 2 - epsilon / mu), epsilon + log_ndtr(-mu / 2 - epsilon / mu)
+        above = less < more and more + math.log(-math.expm1(less - more)) > math.log(delta)
+        low, high = ((low + high) / 2, high) if above else (low, (low + high) / 2)
+    return math.exp(high) if delta > 0 < mu else math.nan
+
+
+def epsilon_at(delta: Fraction, holds: Callable[[Fraction], bool], guess: float = math.nan) -> Fraction:
+    """The least ε (to 1e-9) that holds at δ, by bisection from above, or around a guess where that encloses it.
+
+    Raises InvalidValue when none up to 10^6 does: a certified δ(ε) is never given as less than some smallest step.
+    """
+    near = [Fraction(guess + side * max(guess, 1.0) * 4e-10).limit_denominator(10**12) for side in (-1, 1) if guess < 10**5]
+    if near and holds(near[1]) and not (near[0] > 0 and holds(near[0])):
+        return near[1]
+    low, high = Fraction(0), Fraction(1)
+    while not holds(high):
+        low, high = high, 2 * high
+        if high > LARGEST_EPSILON:
+            raise InvalidValue("delta", delta, "larger for this noise: no ε up to 10^6 can be certified at it")
+    while high - low > max(high, Fraction(1)) / 10**9:
+        middle = ((low + high) / 2).limit_denominator(10**12)
+        if not low < middle < high:
+            break
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high
+
+
+def rho(noise: Noise, steps: int) -> Fraction:
+    """Discrete Gaussian noise is Δ²/(2σ²)-zCDP in any number of coordinates (Canonne, Kamath, Steinke 2020, Thm 14)."""
+    sigma = Fraction(noise.parameters()["sigma"])
+    return (steps * noise.grid) ** 2 / (2 * sigma**2)

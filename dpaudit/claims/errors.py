@@ -1,0 +1,66 @@
+"""Every error that dpaudit raises on purpose. Each keeps what it is about as fields; its message says what to do."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from dpaudit.claims.decimals import show
+from dpaudit.claims.leak_watch import notice
+
+
+class DpauditError(Exception):
+    """Root of every error that dpaudit raises on purpose. The message says what to do about it."""
+
+
+class InvalidValue(DpauditError, ValueError):
+    """A parameter is outside what it may be. Keeps the name and the offending value."""
+
+    def __init__(self, name: str, value: object, expected: str) -> None:
+        self.name, self.value, self.expected = name, value, expected
+        shown = show(value) if isinstance(value, Fraction) else repr(value)
+        super().__init__(f"{name} must be {expected}, not {shown if len(shown) <= 60 else shown[:57] + '...'}")
+
+
+class BudgetExceeded(DpauditError):
+    """DPA001: the door refused a release that would have exceeded its budget. No noise was drawn."""
+
+    def __init__(self, release: str, would_cost: tuple[Fraction, Fraction], budget: tuple[Fraction, Fraction]) -> None:
+        self.release, self.would_cost, self.budget = release, would_cost, budget
+        super().__init__(
+            f"DPA001: release {release!r} would bring a record to ε={show(would_cost[0])}, δ={show(would_cost[1])}; "
+            f"the budget is ε={show(budget[0])}, δ={show(budget[1])}"
+        )
+
+
+class Leak(DpauditError):
+    """DPA002: sealed data was turned into something that the door does not see.
+
+    No TypeError: numpy and others would swallow it, try something else and complain about that.
+    """
+
+    def __init__(self, operation: str, where: str = "") -> None:
+        self.operation, self.where = operation, where
+        super().__init__(
+            f"DPA002: private data leaves by {operation}{f' at {where}' if where else ''}; release it through the channel"
+        )
+        notice(self)  # also where the code that leaks catches it
+
+
+class SensitivityError(DpauditError):
+    """DPA003: the sensitivity derived from the trace is larger than the declared one."""
+
+    def __init__(self, release: str, declared: Fraction, derived: Fraction) -> None:
+        self.release, self.declared, self.derived = release, declared, derived
+        super().__init__(
+            f"DPA003: release {release!r} declares sensitivity {show(declared)}, but one record can move it by {show(derived)}"
+        )
+
+
+class Contradiction(DpauditError):
+    """An upper bound below a lower bound: dpaudit itself is wrong somewhere, and says so."""
+
+    def __init__(self, upper: Fraction, lower: float) -> None:
+        self.upper, self.lower = upper, lower
+        super().__init__(
+            f"contradiction inside dpaudit: upper bound {show(upper)} is below lower bound {lower}; please report it"
+        )

@@ -1,0 +1,61 @@
+"""What an audit says: certified, refuted or unproven, with both bounds and the evidence."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from dpaudit.claims.bounds import Finding, Losses, Lower, Upper
+from dpaudit.claims.claim import Claim
+
+
+class Outcome(StrEnum):
+    """The three things that a verdict can say."""
+
+    CERTIFIED = "certified"
+    REFUTED = "refuted"
+    UNPROVEN = "unproven"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What an audit says: the claim, both bounds, the evidence."""
+
+    verdict: Outcome
+    claim: Claim
+    lower: Lower
+    upper: Upper | None
+    findings: Sequence[Finding]
+    witness: Mapping[str, Any] | None
+    subject: str
+    neighbours: str
+    seed: int
+    detectable: float | None
+    reason: str
+    seconds: float = 0.0
+    losses: Losses | None = None  # for a picture; no part of the JSON
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "schema": "dpaudit.audit/1",
+            "subject": self.subject,
+            "claim": self.claim.to_dict(),
+            "observer": self.claim.observer,
+            "neighbours": self.neighbours,
+            "seed": self.seed,
+            "verdict": str(self.verdict),
+            "reason": self.reason,
+            "lower": self.lower.to_dict(),
+            "detectable": self.detectable,
+            "upper": None if self.upper is None else self.upper.to_dict(),
+            "findings": [finding.to_dict() for finding in self.findings],
+            "witness": None if self.witness is None else dict(self.witness),
+            "seconds": round(self.seconds, 3),
+        }
+
+    def to_json(self) -> str:
+        """The verdict in the form of ``schemas/audit.json``."""
+        return json.dumps(self.to_dict(), allow_nan=False, ensure_ascii=False, indent=2)

@@ -1,0 +1,95 @@
+"""``dpaudit account``, ``amplify`` and ``invert``."""
+
+from __future__ import annotations
+
+import argparse
+from fractions import Fraction
+from typing import Any
+
+from dpaudit.claims import Bound, Finding, exact_delta, show, whole
+from dpaudit.commands import HOLDS, UNPROVEN, VIOLATED, Answer, as_json, given_epsilon
+
+
+def account_command(options: argparse.Namespace) -> Answer:
+    from dpaudit.accountants import account, odometer
+    from dpaudit.report.text import account_text, odometer_text
+
+    epsilon, delta = given_epsilon(options.epsilon, needed=False), options.delta
+    limit = (epsilon, exact_delta(delta or 0)) if epsilon is not None else _own_budget(options.ledger)
+    bound = account(options.ledger, delta=delta, fixed=options.fixed, limit=None if limit is None else limit[0])
+    readings = odometer(options.ledger, delta=delta) if options.odometer else []
+    over = limit is not None and (bound.epsilon > limit[0] or bound.delta > limit[1])
+    findings = list(bound.findings)
+    if over and limit is not None:
+        findings.insert(0, Finding("DPA001", _excess(bound, limit), options.ledger))
+    if options.format == "json":
+        document = {
+            "schema": "dpaudit.account/1", "epsilon": show(bound.epsilon), "delta": show(bound.delta), "method": bound.method,
+            "observers": {name: {"epsilon": show(e), "delta": show(d)} for name, (e, d) in bound.per_observer.items()},
+            "worst_client": dict(bound.worst_client), "releases": [line.to_dict() for line in bound.lines],
+            "findings": [finding.to_dict() for finding in findings],
+            "notes": list(bound.notes), **({"odometer": [r.to_dict() for r in readings]} if options.odometer else {}),
+        }  # fmt: skip
+        return (VIOLATED if over else HOLDS), as_json(document)
+    budget = None if limit is None else f"ε={show(limit[0])}, δ={show(limit[1])}"
+    if options.format in ("html", "markdown"):
+        from dpaudit.accountants.spending_history import spending
+        from dpaudit.report.account_html import Account, account_html
+        from dpaudit.report.account_markdown import account_markdown
+
+        spent = spending(options.ledger, bound, delta=delta, fixed=options.fixed)
+        form = account_html if options.format == "html" else account_markdown
+        return (VIOLATED if over else HOLDS), form(Account(options.ledger, bound, spent, limit, over, findings))
+    text = account_text(bound, options.ledger, budget)
+    text += odometer_text([(r.releases, r.name, r.epsilon, r.delta) for r in readings])
+    return (VIOLATED if over else HOLDS), text + ("\n  DPA001   over budget" if over else "")
+
+
+def _excess(bound: Bound, limit: tuple[Fraction, Fraction]) -> str:
+    from dpaudit.claims.decimals import number
+
+    if bound.epsilon > limit[0]:
+        return f"ε = {number(bound.epsilon)} exceeds the budget {number(limit[0])}"
+    return f"δ = {show(bound.delta)} exceeds the budget's {show(limit[1])}"
+
+
+def _own_budget(path: str) -> tuple[Fraction, Fraction] | None:
+    """The budget that a ledger was opened with."""
+    from dpaudit.ledger import is_ledger, open_ledger
+
+    if not is_ledger(path):
+        return None
+    with open_ledger(path, readonly=True) as ledger:
+        return None if ledger.budget is None else (ledger.budget.epsilon, ledger.budget.delta)
+
+
+def amplify_command(options: argparse.Namespace) -> Answer:
+    from dpaudit.accountants import amplify
+
+    method = options.method or "clone"
+    found = amplify(options.epsilon0, options.n, options.delta, method=method)
+    return _enclosure(found, "epsilon", "ε", method, options, 12)
+
+
+def invert_command(options: argparse.Namespace) -> Answer:
+    from dpaudit.accountants import invert
+
+    method = options.method or "closed"
+    digits = whole(options.digits, "digits")
+    found = invert(options.epsilon, options.n, options.delta, method=method, digits=digits, attack=True)
+    return _enclosure(found, "epsilon0", "ε0", method, options, digits if method == "closed" else 12)
+
+
+def _enclosure(found: Any, name: str, symbol: str, method: str, options: argparse.Namespace, digits: int) -> Answer:
+    from dpaudit.report.text import enclosure_text
+
+    code = HOLDS if found.in_domain else UNPROVEN
+    if options.format != "json":
+        return code, enclosure_text(found, symbol, method, digits)
+    document = {
+        "schema": f"dpaudit.{'amplify' if name == 'epsilon' else 'invert'}/1",
+        name: {"lower": show(found.lower), "upper": show(found.upper)},
+        "attack": None if found.attack is None else show(found.attack), "in_domain": found.in_domain, "method": method,
+        "findings": [] if found.in_domain else [Finding("DPA005", "ε0 is outside the theorem's domain", method).to_dict()],
+    }  # fmt: skip
+    return code, as_json(document)

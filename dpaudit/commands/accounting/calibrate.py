@@ -1,0 +1,60 @@
+"""``dpaudit calibrate``."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from dpaudit.claims import DpauditError, show
+from dpaudit.commands import HOLDS, Answer, as_json, given_epsilon
+
+
+def calibrate_command(options: argparse.Namespace) -> Answer:
+    from dpaudit.accountants.calibration.least_noise import PARAMETER, Rule
+    from dpaudit.report.comparisons import calibration_text
+
+    epsilon = given_epsilon(options.epsilon, needed=True)
+    found = _shuffled(options, epsilon) if options.shuffled else _plain(options, epsilon)
+
+    def rule(each: Rule) -> dict[str, Any]:
+        return {"method": each.method, "value": show(each.value), "theorem": each.theorem, "adaptive": each.adaptive}
+
+    document = {
+        "schema": "dpaudit.calibrate/1", "mechanism": found.rule.noise.name,
+        "parameter": PARAMETER[found.rule.noise.name], "value": show(found.rule.value), "python": found.python,
+        "claim": {"epsilon": show(found.epsilon), "delta": show(found.delta)},
+        "sensitivity": show(found.sensitivity), "grid": show(found.rule.noise.grid), "count": found.count, "n": found.n,
+        "epsilon": {"lower": show(found.gives.lower), "upper": show(found.gives.upper)},
+        **{key: value for key, value in rule(found.rule).items() if key != "value"},
+        "others": [rule(each) for each in found.others],
+    }  # fmt: skip
+    return HOLDS, as_json(document) if options.format == "json" else calibration_text(document)
+
+
+def _plain(options: argparse.Namespace, epsilon: Any) -> Any:
+    from dpaudit.accountants.calibration.least_noise import calibrate
+
+    if options.mechanism is None:
+        raise DpauditError("give --mechanism laplace, gaussian or randomized-response (see dpaudit calibrate --help)")
+    _refuse(options, ("n", "range"), "goes with --shuffled")
+    if options.mechanism == "randomized-response":
+        _refuse(options, ("sensitivity", "grid"), "is not for randomised response: a bit is a bit")
+    given = {name: getattr(options, name) for name in ("sensitivity", "count", "grid", "method")}
+    return calibrate(options.mechanism, epsilon, options.delta or 0, **{k: v for k, v in given.items() if v is not None})
+
+
+def _shuffled(options: argparse.Namespace, epsilon: Any) -> Any:
+    from dpaudit.accountants.calibration.least_report_noise import calibrate_shuffled
+
+    for name in ("n", "delta"):
+        if getattr(options, name) is None:
+            raise DpauditError(f"--shuffled needs --{name}")
+    _refuse(options, ("sensitivity", "count"), "is not for --shuffled: one batch, and --range is how far one report can move")
+    given = {"mechanism": options.mechanism, "spread": options.range, "grid": options.grid, "method": options.method}
+    return calibrate_shuffled(epsilon, options.delta, options.n, **{k: v for k, v in given.items() if v is not None})
+
+
+def _refuse(options: argparse.Namespace, names: tuple[str, ...], why: str) -> None:
+    given = [name for name in names if getattr(options, name) is not None]
+    if given:
+        raise DpauditError(f"--{given[0]} {why}")

@@ -1,0 +1,111 @@
+"""``dpaudit compare``: accounts of several ledgers side by side, or the calibrations of registered algorithms."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from dpaudit.claims import Bound, DpauditError, exact_delta, show, whole
+from dpaudit.commands import HOLDS, Answer, algorithm_parameters, as_json, progress
+
+CALIBRATIONS = ("printed", "corrected", "tight")
+SETTING = ("epsilon", "horizon", "actions", "dim", "instances", "seed")
+
+
+def compare_command(options: argparse.Namespace) -> Answer:
+    if options.calibrations is not None:
+        if options.ledgers:
+            raise DpauditError("give ledgers or --calibrations, not both")
+        return _compare_calibrations(options)
+    if len(options.ledgers) < 2:
+        raise DpauditError("give two ledgers or more, or --calibrations NAME (see dpaudit compare --help)")
+    given = [name for name in SETTING if getattr(options, name) is not None]
+    if given:
+        raise DpauditError(f"--{given[0]} goes with --calibrations")
+    return _compare_ledgers(options)
+
+
+def _compare_ledgers(options: argparse.Namespace) -> Answer:
+    from dpaudit.accountants import account
+    from dpaudit.report.comparisons import ledgers_text
+
+    delta = None if options.delta is None else exact_delta(options.delta)
+    bounds = [(path, account(path, delta=delta, fixed=options.fixed)) for path in options.ledgers]
+    document = {
+        "schema": "dpaudit.compare/1",
+        "ledgers": [_ledger(path, bound) for path, bound in bounds],
+        "change": {"from": bounds[0][0], "to": bounds[-1][0], "observers": _change(bounds[0][1], bounds[-1][1])},
+    }
+    return HOLDS, as_json(document) if options.format == "json" else ledgers_text(document)
+
+
+def _ledger(path: str, bound: Bound) -> dict[str, Any]:
+    return {
+        "name": path, "epsilon": show(bound.epsilon), "delta": show(bound.delta), "method": bound.method,
+        "observers": {name: {"epsilon": show(e), "delta": show(d)} for name, (e, d) in bound.per_observer.items()},
+        "worst_client": dict(bound.worst_client), "releases": len(bound.lines),
+        "findings": [finding.to_dict() for finding in bound.findings],
+    }  # fmt: skip
+
+
+def _change(first: Bound, last: Bound) -> dict[str, dict[str, str]]:
+    """Per observer that both have: how much ε and δ grew, exactly."""
+    return {
+        name: {"epsilon": show(last.per_observer[name][0] - epsilon), "delta": show(last.per_observer[name][1] - delta)}
+        for name, (epsilon, delta) in first.per_observer.items()
+        if name in last.per_observer
+    }
+
+
+def _compare_calibrations(options: argparse.Namespace) -> Answer:
+    from dpaudit.report.comparisons import calibrations_text
+
+    instances = whole("100" if options.instances is None else options.instances, "instances")
+    seed = whole("1" if options.seed is None else options.seed, "seed", 0)
+    parameters = algorithm_parameters(options)
+    rows = []
+    with progress("comparing", total=3 * len(options.calibrations)) as step:
+        for name in options.calibrations:
+            for calibration in CALIBRATIONS:
+                step(f"{name}, {calibration}")
+                rows.append(_row(name, {**parameters, "calibration": calibration}, instances, seed))
+    document = {
+        "schema": "dpaudit.compare/1", "epsilon": show(parameters["epsilon"]), "horizon": parameters["horizon"],
+        "instances": instances, "seed": seed, "calibrations": rows,
+    }  # fmt: skip
+    return HOLDS, as_json(document) if options.format == "json" else calibrations_text(document)
+
+
+def _row(name: str, parameters: Mapping[str, Any], instances: int, seed: int) -> dict[str, Any]:
+    """One run behind a simulated door, accounted for; and the mean regret of many."""
+    import numpy as np
+
+    from dpaudit.accountants import account
+    from dpaudit.channel import simulate
+    from dpaudit.ledger import MemoryLedger
+    from dpaudit.subjects.targets import make_algorithm
+    from dpaudit.verdict.demo import mean_regret
+
+    subject = make_algorithm(name, parameters)
+    if subject.evaluate is None:
+        raise DpauditError(f"{name} brings no environment to run in")
+    ledger = MemoryLedger(kind="simulated")
+    with simulate(seed, ledger=ledger) as channel:
+        subject.evaluate(channel, np.random.default_rng([seed, 6]))
+    private = not subject.notes.get("privacy")
+    bound = account(ledger, delta=subject.claim.delta) if private else None
+    return {
+        "algorithm": name, "calibration": parameters["calibration"], "claim": subject.claim.to_dict(),
+        "noise": _sizes([release.parameters for release in ledger.releases()]),
+        "upper": None if bound is None else show(bound.epsilon),
+        "findings": [] if bound is None else [finding.to_dict() for finding in bound.findings],
+        "regret": mean_regret(subject, instances, seed),
+    }  # fmt: skip
+
+
+def _sizes(parameters: Sequence[Mapping[str, str]]) -> dict[str, str] | None:
+    """The least and the most noise of a run."""
+    sizes = [Fraction(next(each[name] for name in ("scale", "sigma", "epsilon") if name in each)) for each in parameters]
+    return {"least": show(min(sizes)), "most": show(max(sizes))} if sizes else None

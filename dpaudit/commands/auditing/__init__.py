@@ -1,0 +1,1 @@
+"""Commands that decide claims: of subjects, and of papers."""

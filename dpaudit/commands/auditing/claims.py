@@ -1,0 +1,88 @@
+"""``dpaudit claims``: a paper's claims, decided."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from dpaudit.commands import HOLDS, NOTHING, UNPROVEN, VIOLATED, Answer, as_json, fail, progress, worst
+
+CODES = {"verified": HOLDS, "refuted": VIOLATED, "conditional": UNPROVEN, "unchecked": UNPROVEN}
+
+FEW = 8  # ids in a command that a person copies; without ids it renews more, never less
+
+
+def claims_command(options: argparse.Namespace) -> Answer:
+    """Decide them, or read stored evidence and say what of it is stale. What cannot be decided stops no other claim."""
+    from dpaudit.papers.checks import SCHEMA, find_checks, select
+    from dpaudit.report.claims_html import claims_html
+    from dpaudit.report.claims_markdown import claims_markdown
+    from dpaudit.report.claims_notes import Source
+    from dpaudit.report.claims_text import claims_text
+
+    checks = find_checks()
+    chosen = select(checks, options.ids)
+    _warn(checks, chosen)
+    if options.stored is None:
+        decided, source = _computed(chosen, bool(options.quick)), Source(quick=bool(options.quick))
+    else:
+        decided, source = _stored(options, checks, chosen)
+    codes = (
+        [CODES[each.verdict] for each in decided]
+        + [UNPROVEN for each in decided if each.stale]
+        + [UNPROVEN for _ in source.missing]
+    )
+    code = worst(codes) if codes else NOTHING
+    if options.format == "json":
+        claims = [each.to_dict() for each in decided]
+        return code, as_json({"schema": SCHEMA, "quick": source.quick, "claims": claims, "missing": list(source.missing)})
+    if options.format == "html":
+        return code, claims_html(decided, source)
+    if options.format == "markdown":
+        return code, claims_markdown(decided, source)
+    terminal = options.output is None and sys.stdout.isatty()
+    room = max(shutil.get_terminal_size().columns, 40) if terminal else None
+    return code, claims_text(decided, full=bool(options.ids), source=source, room=room)
+
+
+def _warn(checks: Mapping[str, Any], chosen: Sequence[Any]) -> None:
+    """Name what cannot be used although nobody asked for it."""
+    from dpaudit.papers.checks import Unusable
+
+    asked = {check.id for check in chosen}
+    for check in checks.values():
+        if isinstance(check, Unusable) and check.id not in asked:
+            fail(f"warning: {check.id}: {check.reason}", UNPROVEN)
+
+
+def _computed(chosen: Sequence[Any], quick: bool) -> list[Any]:
+    from dpaudit.papers.checks import attempt
+
+    decided = []
+    with progress("claims", len(chosen)) as step:
+        for check in chosen:
+            step(check.id)
+            decided.append(attempt(check, quick))
+    return decided
+
+
+def _stored(options: argparse.Namespace, checks: Mapping[str, Any], chosen: Sequence[Any]) -> tuple[list[Any], Any]:
+    from dpaudit.ledger import load_file
+    from dpaudit.papers.stored_evidence import read_stored
+    from dpaudit.report.claims_notes import Source
+
+    document, asked = load_file(options.stored), [check.id for check in chosen]
+    stored = read_stored(document, checks)
+    decided = [each for each in stored if each.id in asked or not options.ids]
+    missing = sorted(set(asked) - {each.id for each in decided})
+    wanted = {each.id for each in stored} | set(missing)
+    ids = sorted(wanted & set(checks)) if len(wanted) <= FEW else []
+    quick = bool(document.get("quick"))
+    name = options.stored if options.format == "text" else Path(options.stored).name  # a page is handed on, its folders are not
+    words = ["dpaudit", "claims", *ids, *(["--quick"] if quick else []), "--format", "json", "--output", name]
+    return decided, Source(quick, name, missing, shlex.join(words))

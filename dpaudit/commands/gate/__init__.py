@@ -1,0 +1,1 @@
+"""Commands of a release process: check budgets, sign certificates."""

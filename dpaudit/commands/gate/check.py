@@ -1,0 +1,109 @@
+"""``dpaudit check``."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dpaudit.claims import DpauditError
+from dpaudit.commands import Answer, as_json, progress, write_file
+from dpaudit.gate.results import Checked, Place
+
+if TYPE_CHECKING:
+    from dpaudit.gate.policy import Config
+
+FORMATS = ("sarif", "junit", "github", "html", "markdown")
+
+
+def check_command(options: argparse.Namespace) -> Answer:
+    also = [_also(given) for given in options.also]
+    form = options.format or ("github" if os.environ.get("GITHUB_ACTIONS") == "true" else "text")
+    try:
+        checked = _checked(options)
+    except DpauditError as error:
+        if form == "github":  # beside the message on stderr
+            from dpaudit.report.check_github import annotation
+
+            print(annotation("error", Place("pyproject.toml", 1), "dpaudit check", str(error)))
+        raise
+    if form == "github":
+        _summarise(checked)
+    for kind, file in also:
+        write_file(_written(kind)(checked), str(file))
+    return checked.exit, _written(form)(checked)
+
+
+def _also(given: str) -> tuple[str, Path]:
+    """Refused before the work is done, if it could not be written after it."""
+    form, _, name = given.partition("=")
+    file = Path(name)
+    if form not in ("text", "json", *FORMATS) or not name:
+        raise DpauditError(f"--also {given}: give FORMAT=FILE, with one of text, json, {', '.join(FORMATS)}")
+    if file.is_dir() or not file.absolute().parent.is_dir():
+        raise DpauditError(f"--also {given}: not a file in an existing folder")
+    return form, file
+
+
+def _checked(options: argparse.Namespace) -> Checked:
+    from dpaudit.gate.baseline import baseline_of
+    from dpaudit.gate.check import check
+    from dpaudit.gate.policy import read_config
+
+    config = read_config()
+    _refuse_overwriting(config, [options.output, *(given.partition("=")[2] for given in options.also)])
+    if options.write_baseline and config.baseline is None:
+        raise DpauditError('--write-baseline needs the file\'s name in pyproject.toml: baseline = "dpaudit-baseline.json"')
+    with progress("checking", total=len(config.budgets)) as tell:
+        checked = check(config, baseline=not options.write_baseline, picture=_draws(options), tell=tell)
+    if options.write_baseline:
+        write_file(as_json(baseline_of(checked.budgets)), str(config.baseline))
+    return checked
+
+
+def _draws(options: argparse.Namespace) -> bool:
+    """Only a page and its markdown show pictures; making them takes runs of their own."""
+    forms = [options.format, *(given.partition("=")[0] for given in options.also)]
+    return "html" in forms or "markdown" in forms
+
+
+def _refuse_overwriting(config: Config, outputs: Sequence[str | None]) -> None:
+    """A report is not written over the configuration, the baseline, a subject or a ledger."""
+    targets = [config.folder / budget.target.partition(".py:")[0] for budget in config.budgets]
+    sources = [config.folder / (budget.target.partition(".py:")[0] + ".py") for budget in config.budgets]
+    used = {file.resolve() for file in (config.file, config.baseline, *targets, *sources) if file is not None}
+    for name in outputs:
+        if name and Path(name).resolve() in used:
+            raise DpauditError(f"the report would overwrite {name}, which this check uses; name another file")
+
+
+def _written(form: str) -> Callable[[Checked], str]:
+    if form == "json":
+        return lambda checked: as_json(checked.to_dict())
+    if form == "sarif":
+        from dpaudit.report.check_sarif import check_sarif
+
+        return lambda checked: as_json(check_sarif(checked))
+    if form == "junit":
+        from dpaudit.report.check_junit import check_junit as writer
+    elif form == "github":
+        from dpaudit.report.check_github import check_github as writer
+    elif form == "html":
+        from dpaudit.report.check_html import check_html as writer
+    elif form == "markdown":
+        from dpaudit.report.check_markdown import check_markdown as writer
+    else:
+        from dpaudit.report.check_text import check_text as writer
+    return writer
+
+
+def _summarise(checked: Checked) -> None:
+    """The job's summary, where GitHub says where it is."""
+    from dpaudit.report.check_markdown import check_markdown
+
+    place = os.environ.get("GITHUB_STEP_SUMMARY")
+    if place:
+        with Path(place).open("a", encoding="utf-8") as file:
+            file.write(check_markdown(checked) + "\n")

@@ -1,0 +1,1 @@
+"""Commands about ledgers as files."""

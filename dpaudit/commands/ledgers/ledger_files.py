@@ -1,0 +1,96 @@
+"""``dpaudit keygen``, ``checkpoint``, ``verify`` and ``export``: what keeps a ledger honest and readable."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+
+from dpaudit.claims import DpauditError
+from dpaudit.commands import HOLDS, UNPROVEN, Answer, as_json
+
+
+def keygen_command(options: argparse.Namespace) -> Answer:
+    """An Ed25519 pair: NAME, readable by its owner only, and NAME.pub. Never overwrites."""
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
+
+    key = Ed25519PrivateKey.generate()
+    private, public = Path(options.name), Path(options.name + ".pub")
+    if private.exists() or public.exists():
+        raise DpauditError(f"{private} or {public} exists already; a key is never overwritten")
+    secret = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    with os.fdopen(os.open(private, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(secret)
+    public.write_bytes(key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo))
+    if options.format == "json":
+        return HOLDS, as_json({"schema": "dpaudit.keygen/1", "private": str(private), "public": str(public)})
+    return HOLDS, f"{private}: private key, keep it to yourself\n{public}: public key, give it to whoever verifies"
+
+
+def checkpoint_command(options: argparse.Namespace) -> Answer:
+    """Sign how long a ledger is now; kept elsewhere, it shows every later truncation."""
+    from dpaudit.ledger import checkpoint, open_ledger
+    from dpaudit.ledger.keys import read_private_key
+
+    with open_ledger(options.ledger, readonly=True) as ledger:
+        return HOLDS, as_json(checkpoint(ledger, read_private_key(options.key)))
+
+
+def verify_command(options: argparse.Namespace) -> Answer:
+    """Replay a ledger or its export, and hold it to a checkpoint; or check a certificate."""
+    from dpaudit.commands.gate.certify import is_certificate, verify_certificate
+    from dpaudit.ledger import load_file, verify
+    from dpaudit.ledger.keys import read_public_key
+
+    if is_certificate(options.target):
+        return verify_certificate(options)
+    given = [name for name in ("ledger", "source", "registry") if getattr(options, name) is not None]
+    if given:
+        raise DpauditError(f"--{given[0]} is for certificates; {options.target} is none")
+    mark = None if options.checkpoint is None else load_file(options.checkpoint)
+    if mark is not None and not isinstance(mark, dict):
+        raise DpauditError(f"{options.checkpoint} is not a checkpoint")
+    found = verify(options.target, mark, None if options.key is None else read_public_key(options.key))
+    code = HOLDS if found.checkpoint_size is None or found.trusted else UNPROVEN
+    if options.key is not None and mark is None:
+        raise DpauditError("--key is the key that signed a checkpoint; give --checkpoint FILE as well")
+    if options.format == "json":
+        return code, as_json(found.to_json())
+    lines = [
+        f"{options.target}: whole; {found.size} entries, {found.releases} releases, {found.kind} ledger, root {found.root[:16]}…"
+    ]
+    if found.checkpoint_size is None:
+        lines.append("  no checkpoint given: entries cut off at the end would not show")
+    else:
+        signer = "signed by the trusted key" if found.trusted else "anybody may have signed it: give the trusted key with --key"
+        lines.append(f"  continues the checkpoint at {found.checkpoint_size} entries; {signer}")
+    return code, "\n".join(lines)
+
+
+def export_command(options: argparse.Namespace) -> Answer:
+    """Write a ledger as JSON Lines, or its releases as a Parquet table, whichever the file's name asks for."""
+    from dpaudit.ledger import export_jsonl, export_parquet, is_ledger, open_ledger
+
+    if options.output is None:
+        raise DpauditError("export needs --output FILE.jsonl or --output FILE.parquet")
+    place = Path(options.output)
+    if place.suffix not in (".jsonl", ".parquet"):
+        raise DpauditError(f"--output {place}: the name must end in .jsonl or .parquet")
+    if place.exists() and place.samefile(options.ledger):
+        raise DpauditError(f"{place} is the ledger itself")
+    if not is_ledger(options.ledger):
+        raise DpauditError(f"{options.ledger} is not a ledger")
+    partial = place.with_name(place.name + ".partial")
+    try:
+        with open_ledger(options.ledger, readonly=True) as ledger:
+            head, kind = (export_parquet if place.suffix == ".parquet" else export_jsonl)(ledger, partial), ledger.kind
+        partial.replace(place)
+    finally:
+        partial.unlink(missing_ok=True)
+    options.output = None  # it holds the export; the answer goes to the terminal
+    if options.format == "json":
+        return HOLDS, as_json(
+            {"schema": "dpaudit.export/1", "file": str(place), "size": head.size, "root": head.root, "kind": kind}
+        )
+    return HOLDS, f"{place}: {head.size} entries of a {kind} ledger, root {head.root[:16]}…"

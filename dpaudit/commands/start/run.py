@@ -1,0 +1,69 @@
+"""``dpaudit run`` and ``demo``."""
+
+from __future__ import annotations
+
+import argparse
+
+from dpaudit.claims import DpauditError, show, whole
+from dpaudit.commands import HOLDS, Answer, algorithm_parameters, as_json, progress
+
+
+def run_command(options: argparse.Namespace) -> Answer:
+    import secrets
+
+    import numpy as np
+
+    from dpaudit import live
+    from dpaudit.channel import simulate
+    from dpaudit.ledger import MemoryLedger, open_ledger
+    from dpaudit.report.text import run_text
+    from dpaudit.subjects.targets import code_of, make_algorithm
+
+    subject = make_algorithm(options.name, algorithm_parameters(options))
+    seed = None if options.seed is None else whole(options.seed, "seed", 0)
+    if subject.evaluate is None:
+        raise DpauditError(f"{options.name} brings no environment to run in")
+    kind = "deployment" if seed is None else "simulated"
+    ledger = MemoryLedger(kind) if options.ledger is None else open_ledger(options.ledger, kind=kind, code=code_of(subject))
+    if options.ledger is not None and next(iter(ledger.releases()), None) is not None:
+        ledger.close()
+        raise DpauditError(f"{options.ledger} holds a run already; a new run needs a new ledger")
+    # A calibration as printed under-declares: it is charged at what its trace proves, without a budget, and the finding shown.
+    printed = options.calibration == "printed"
+    budget = None if printed else subject.claim
+    door = (
+        live(ledger, budget, strict=not printed, proven=not printed)
+        if seed is None
+        else simulate(seed, ledger=ledger, budget=budget)
+    )
+    try:
+        with progress(f"running {subject.name}"), door as channel:
+            result = subject.evaluate(channel, np.random.default_rng(secrets.randbits(128) if seed is None else [seed, 6]))
+        findings = [f.to_dict() for f in {f.rule: f for f in reversed(channel.findings)}.values()]  # the first of each rule
+        spent = ledger.spent()
+    finally:
+        ledger.close()
+    document = {
+        "schema": "dpaudit.run/1", "algorithm": options.name,
+        "calibration": subject.notes.get("calibration", options.calibration),
+        "epsilon": show(subject.claim.epsilon), "delta": show(subject.claim.delta), "horizon": whole(options.horizon, "horizon"),
+        **result, "door": "live" if seed is None else f"simulated, seed {seed}", "ledger": options.ledger,
+        "spent": None if subject.notes.get("privacy") else dict(zip(("epsilon", "delta"), map(show, spent), strict=True)),
+        "findings": findings, "choices": dict(subject.notes),
+    }  # fmt: skip
+    return HOLDS, as_json(document) if options.format == "json" else run_text(document, subject.notes)
+
+
+def demo_command(options: argparse.Namespace) -> Answer:
+    from dpaudit.report.text import demo_text
+    from dpaudit.verdict.demo import HORIZON, INSTANCES, demo
+
+    seed = 1 if options.seed is None else whole(options.seed, "seed", 0)
+    with progress("demo", total=9) as step:
+        document = demo(seed=seed, progress=step)
+    if options.format == "json":
+        return HOLDS, as_json(document)
+    title = (
+        f"Three private bandits, ε=1, δ=1e-6, T={HORIZON:,}, K=10, d=2; regret: mean of {INSTANCES} random instances; seed {seed}"
+    )
+    return HOLDS, demo_text(document["rows"], title)

@@ -1,0 +1,42 @@
+"""What judging one budget brought to light, before anybody waives anything. Plain data: it crosses from process to process."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from dpaudit.claims import Finding
+from dpaudit.claims.exit_codes import UNUSABLE
+
+
+@dataclass(frozen=True)
+class Found:
+    """``causes``: places in ``findings`` by which the budget fails; ``complete``: nothing else stands in its way."""
+
+    verdict: str
+    code: int
+    reason: str
+    observer: str | None = None
+    upper: str | None = None  # exact
+    lower: Mapping[str, Any] | None = None
+    detectable: float | None = None
+    findings: Sequence[Mapping[str, str]] = ()
+    causes: Sequence[int] = ()
+    complete: bool = False
+    stated: Mapping[str, str] = field(default_factory=dict)
+    file: str | None = None  # where the subject is defined
+    line: int = 1
+    picture: Mapping[str, Any] | None = None  # what a page draws: losses of the audit, or how a ledger's spending grew
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def not_checked(reason: str) -> Found:
+    """Exit code 2: nothing is known about this budget, so it does not hold."""
+    return Found("not checked", UNUSABLE, reason)
+
+
+def listed(findings: Sequence[Finding]) -> list[dict[str, str]]:
+    return [finding.to_dict() for finding in findings]

@@ -1,0 +1,138 @@
+"""A budget about a ledger: what it records is accounted for and held to the budget."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from dpaudit.accountants import account
+from dpaudit.accountants.spending_history import spending
+from dpaudit.accountants.worst_client import worst_text
+from dpaudit.certificate.facts.proven_relations import relations
+from dpaudit.claims import Bound, Claim, DpauditError, Finding, exact, show
+from dpaudit.claims.decimals import number
+from dpaudit.claims.exit_codes import HOLDS, UNPROVEN, VIOLATED
+from dpaudit.gate.budget_facts import Found, listed
+from dpaudit.gate.policy import Budget
+from dpaudit.ledger import Ledger, TamperedLedger, is_ledger, open_ledger
+from dpaudit.sealed.array import ADD_REMOVE, REPLACE_ONE
+from dpaudit.verdict.audit import BLOCKING
+
+WHY = "every release's sensitivity is proven, and a door with a budget within the claim bounds every path"
+
+
+@dataclass(frozen=True)
+class Read:
+    """A ledger's bound; what about its records is not proven; what about the paths that it did not take."""
+
+    bound: Bound
+    unproven: Sequence[str] = ()
+    unenforced: Sequence[str] = ()
+    relations: Sequence[str] = ()  # that its data was sealed for
+
+
+def judge_ledger(budget: Budget, folder: Path, *, picture: bool = False) -> Found:
+    """Over budget (DPA001), tampered (DPA007), certified or unproven. Raises DpauditError for what cannot be read."""
+    claim = Claim(budget.claim.epsilon, budget.claim.delta, budget.observer or "server")
+    try:
+        read = _read(folder / budget.target, claim)
+    except TamperedLedger as tampered:
+        finding = Finding("DPA007", f"{budget.target}: {tampered.reason}", budget.target)
+        return Found("tampered", VIOLATED, tampered.reason, claim.observer, findings=listed([finding]), causes=[0])
+    if claim.observer not in read.bound.per_observer:
+        known = ", ".join(read.bound.per_observer)
+        raise DpauditError(f"{budget.target} gives no figure for the observer {claim.observer}; it has {known}")
+    _check_neighbours(budget, read.relations)
+    _check_horizon(budget, read.bound)
+    epsilon, delta = read.bound.per_observer[claim.observer]
+    drawn = _drawn(folder / budget.target, read.bound, claim) if picture else None
+    found = Found("certified", HOLDS, WHY, claim.observer, show(epsilon), findings=listed(read.bound.findings), picture=drawn)
+    if epsilon > claim.epsilon or delta > claim.delta:
+        return _over(found, read, budget, _told((epsilon, delta), claim))
+    causes = [place for place, finding in enumerate(read.bound.findings) if finding.rule in BLOCKING]
+    missing = [*read.unproven, *read.unenforced]
+    if not missing and not causes:
+        return found
+    first = read.bound.findings[causes[0]] if causes else None
+    reason = missing[0] if first is None else f"{first.rule}: {first.message}"
+    code = HOLDS if budget.require == "not-refuted" else UNPROVEN
+    return replace(found, verdict="unproven", code=code, reason=reason, causes=causes, complete=not missing)
+
+
+def _check_neighbours(budget: Budget, sealed: Sequence[str]) -> None:
+    """A ledger whose data was sealed for one relation says nothing about the other."""
+    needed = ADD_REMOVE if budget.neighbours == "add_remove" else REPLACE_ONE
+    if budget.neighbours is not None and sealed and list(sealed) != [needed]:
+        raise DpauditError(f"{budget.target} is about {' and '.join(sealed)} neighbours, the budget about {budget.neighbours}")
+
+
+def _check_horizon(budget: Budget, bound: Bound) -> None:
+    """A ledger that tells how many clients a release is about is not held to fewer."""
+    most = max((line.n for line in bound.lines), default=0)
+    if budget.horizon is not None and most > budget.horizon:
+        raise DpauditError(f"{budget.target} holds a release about {most} clients, the budget is about {budget.horizon}")
+
+
+def _drawn(path: Path, bound: Bound, claim: Claim) -> dict[str, Any]:
+    """How the spending grew, and who paid most."""
+    worst = worst_text(bound.worst_client) if bound.worst_client else "nobody"
+    return {"spending": asdict(spending(path, bound, delta=claim.delta)), "worst": worst}
+
+
+def _over(found: Found, read: Read, budget: Budget, message: str) -> Found:
+    """A waiver of DPA001 suffices where nothing but the figure stands in the way."""
+    sound = not read.unproven and not any(finding.rule in BLOCKING for finding in read.bound.findings)
+    findings = [*listed([Finding("DPA001", message, budget.target)]), *found.findings]
+    return replace(
+        found, verdict="over budget", code=VIOLATED, reason=message, findings=findings, causes=[0],
+        complete=sound or budget.require == "not-refuted",
+    )  # fmt: skip
+
+
+def _read(path: Path, claim: Claim) -> Read:
+    if not is_ledger(path):
+        return Read(account(path, delta=claim.delta), ["a hand-written list of releases: nothing proves that it is complete"])
+    with open_ledger(path, readonly=True) as ledger:
+        bound = account(ledger, delta=claim.delta)
+        unproven = [] if ledger.kind == "deployment" else ["a simulated ledger: nothing of it was released in truth"]
+        about = relations(list(ledger.releases()))
+        if len(about) > 1:
+            unproven.append(f"its data is sealed for different neighbours: {' and '.join(about)}")
+        declared = next((release.name for release in ledger.releases() if release.derived is None), None)
+        if declared is not None:
+            unproven.append(f"the sensitivity of release {declared!r} is only declared")
+        return Read(bound, unproven, _unenforced(ledger, claim), about)
+
+
+def _unenforced(ledger: Ledger, claim: Claim) -> list[str]:
+    """A ledger shows one path; a budget that the door kept from the first release on bounds all of them."""
+    first = _first_budget(ledger)
+    if first is None:
+        return ["no budget stood at the door from the first release on, so only the path that was taken is known"]
+    epsilon, delta = exact(first["epsilon"]), exact(first["delta"])
+    if epsilon > claim.epsilon or delta > claim.delta:
+        return [f"the door's budget was ε={show(epsilon)}, δ={show(delta)}: another path might have cost more than {claim}"]
+    if not first.get("proven", False):
+        return ["the door would have taken releases that are only declared on another path; open it with proven=True"]
+    return []
+
+
+def _first_budget(ledger: Ledger) -> dict[str, Any] | None:
+    """The budget at the first charge. One that was set or tightened later may have been chosen after looking at releases."""
+    first = None
+    for entry in ledger.entries():
+        data = json.loads(entry)
+        if data["entry"] in ("charge", "release"):
+            break
+        if data["entry"] == "budget":
+            first = data
+    return first
+
+
+def _told(spent: tuple[Fraction, Fraction], claim: Claim) -> str:
+    delta = f", δ = {show(spent[1])}" if spent[1] else ""
+    return f"ε = {number(spent[0])}{delta} exceeds the budget {claim}"

@@ -1,0 +1,96 @@
+"""A budget about a subject: proven, attacked and decided as ``dpaudit audit`` does."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from typing import Any
+
+from dpaudit.claims import Claim, DpauditError, Outcome, Verdict, show
+from dpaudit.claims.exit_codes import HOLDS, UNPROVEN, VIOLATED
+from dpaudit.gate.budget_facts import Found, listed
+from dpaudit.gate.policy import ALGORITHM_KEYS, Budget
+from dpaudit.subjects.subject import Subject
+from dpaudit.subjects.targets import make_algorithm, registered, subjects_of
+from dpaudit.verdict.audit import BLOCKING, audit
+
+NO_DOOR = (
+    "behind a door with the budget {claim} only, as its releases depend on what was released before; the gate sees no door: "
+    "if the deployment opens one, dp.live(ledger, budget=…), say so with door = true, or check its ledger"
+)
+
+
+def judge_subject(budget: Budget, seed: int, error: float, *, picture: bool = False) -> Found:
+    """The verdict on one subject for the budget's claim; ``error`` is this audit's share of the gate's. Raises DpauditError."""
+    subject = find_subject(budget)
+    relation = subject.neighbours.name
+    if budget.neighbours is not None and budget.neighbours != relation:
+        raise DpauditError(f"{budget.target} is about {relation} neighbours, the budget about {budget.neighbours}")
+    claim = Claim(budget.claim.epsilon, budget.claim.delta, budget.observer or subject.claim.observer)
+    verdict = audit(
+        subject, epsilon=claim.epsilon, delta=claim.delta, observer=claim.observer, samples=budget.samples, seed=seed,
+        error=error, picture=picture,
+    )  # fmt: skip
+    if _needs_door(verdict) and not budget.door and budget.target not in registered():
+        verdict = replace(verdict, verdict=Outcome.UNPROVEN, reason=f"certified {NO_DOOR.format(claim=claim)}")
+    rules = {Outcome.REFUTED: ("DPA003", "DPA004", *BLOCKING), Outcome.UNPROVEN: BLOCKING, Outcome.CERTIFIED: ()}[verdict.verdict]
+    causes = [place for place, finding in enumerate(verdict.findings) if finding.rule in rules]
+    complete = bool(causes) and not _lacks_more(verdict, subject)
+    return Found(
+        str(verdict.verdict), _code(verdict, budget.require), verdict.reason, claim.observer,
+        None if verdict.upper is None else show(verdict.upper.epsilon), verdict.lower.to_dict(), verdict.detectable,
+        listed(verdict.findings), causes, complete, {"neighbours": relation}, *defined_at(subject.function),
+        None if verdict.losses is None else {"losses": asdict(verdict.losses)},
+    )  # fmt: skip
+
+
+def _needs_door(verdict: Verdict) -> bool:
+    """Does the proof rest on a door that refuses what exceeds the budget? ``dpaudit run`` opens one for every algorithm."""
+    return verdict.verdict is Outcome.CERTIFIED and verdict.upper is not None and verdict.upper.path == "enforced"
+
+
+def find_subject(budget: Budget) -> Subject:
+    """The one subject that a budget names. Raises DpauditError."""
+    target = budget.target
+    if target in registered():
+        if budget.horizon is None:
+            raise DpauditError(f"{target} is a registered algorithm, which needs a horizon")
+        actions = None if budget.actions is None and budget.dim is None else (budget.actions or 10, budget.dim or 2)
+        given = {"epsilon": budget.claim.epsilon, "delta": budget.claim.delta or None, "horizon": budget.horizon}
+        return make_algorithm(target, {**given, "actions": actions, "calibration": budget.calibration})
+    alien = [key for key in ALGORITHM_KEYS if key != "horizon" and getattr(budget, key) is not None]
+    if alien:
+        raise DpauditError(f"{alien[0]} is for registered algorithms; {target} is none")
+    found = subjects_of(target)
+    if len(found) > 1:
+        names = ", ".join(subject.name for subject in found)
+        raise DpauditError(f"{target} holds {len(found)} subjects; a budget is about one: name it, as in {target}:NAME ({names})")
+    return found[0]
+
+
+def _code(verdict: Verdict, require: str) -> int:
+    if verdict.verdict is Outcome.REFUTED:
+        return VIOLATED
+    return HOLDS if verdict.verdict is Outcome.CERTIFIED or require == "not-refuted" else UNPROVEN
+
+
+def _lacks_more(verdict: Verdict, subject: Subject) -> bool:
+    """Of an unproven subject: is more missing than its findings say? Then waiving them does not help."""
+    if verdict.verdict is Outcome.REFUTED:
+        return False
+    if not subject.grey:
+        return True
+    upper = verdict.upper
+    if upper is None:
+        return not any(finding.rule in ("DPA002", "DPA005") for finding in verdict.findings)
+    return upper.epsilon > verdict.claim.epsilon or upper.sensitivity != "proven" or upper.path == "observed"
+
+
+def defined_at(function: Callable[..., Any]) -> tuple[str | None, int]:
+    """The file and line of a function; None where there is no file."""
+    try:
+        bare = inspect.unwrap(function)
+        return inspect.getsourcefile(bare), inspect.getsourcelines(bare)[1]
+    except (OSError, TypeError, ValueError):
+        return None, 1

@@ -1,0 +1,161 @@
+"""The record of one release: public facts about what left the door. It never says how to account for them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from fractions import Fraction
+from typing import Any
+
+from dpaudit.claims import InvalidValue, exact, exact_delta, exact_epsilon, show
+from dpaudit.ledger.errors import InvalidRecord
+from dpaudit.ledger.records.charge_entries import facts_of
+from dpaudit.ledger.records.cohort import LARGEST, Cohort
+from dpaudit.ledger.records.grid_values import Units, as_units, units_from_json, units_to_json
+from dpaudit.ledger.records.handwritten import flat_fields
+from dpaudit.ledger.records.printable_text import is_plain, plain
+from dpaudit.ledger.records.strict_json import canonical
+from dpaudit.ledger.spending.budget import Charge
+
+KINDS = ("release", "reports", "shuffled")
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """One release, one batch of ``n`` reports, or one shuffled batch; every number is exact.
+
+    ``epsilon``, ``delta``: the charge to every record of the cohort (``epsilon`` None: no pure cost known).
+    ``sensitivity`` is declared, ``derived`` proven by a trace. ``values`` are integer multiples of the grid.
+    Raises InvalidValue; the message never prints values or records.
+    """
+
+    name: str
+    mechanism: str
+    sensitivity: Fraction
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    derived: Fraction | None = None
+    epsilon: Fraction | None = None
+    delta: Fraction = Fraction(0)
+    cohort: Cohort = field(default_factory=Cohort.all)
+    to: str = "server"
+    kind: str = "release"
+    n: int = 1
+    values: Units | None = None
+    theorem: str | None = None
+    tags: Mapping[str, int] = field(default_factory=dict)
+    extra: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in ("name", "mechanism", "to"):
+            plain(getattr(self, name), name)
+            if not getattr(self, name):
+                raise InvalidValue(name, "", "a text")
+        if self.kind not in KINDS:
+            raise InvalidValue("kind", self.kind, "one of " + ", ".join(KINDS))
+        if type(self.n) is not int or not 0 <= self.n <= LARGEST:
+            raise InvalidValue("n", self.n, "a whole number of at least 0, within 64 bits")
+        if self.theorem is not None:
+            plain(self.theorem, "theorem")
+        put = object.__setattr__
+        put(self, "sensitivity", _size(self.sensitivity, "sensitivity"))
+        put(self, "derived", None if self.derived is None else _size(self.derived, "derived"))
+        put(self, "epsilon", None if self.epsilon is None else exact_epsilon(self.epsilon))
+        put(self, "delta", exact_delta(self.delta))
+        put(self, "cohort", Cohort.of(self.cohort))
+        if not all(map(is_plain, self.cohort.ids)):
+            raise InvalidValue("cohort", "an id with control characters", "made of texts without control characters")
+        put(self, "parameters", _mapping(self.parameters, "parameters", str))
+        put(self, "tags", _mapping(self.tags, "tags", int))
+        put(self, "extra", _mapping(self.extra, "extra", str))
+        put(self, "values", None if self.values is None else as_units(self.values))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Release) and self.to_json() == other.to_json()
+
+    def __hash__(self) -> int:
+        return hash(canonical(self.to_json()))
+
+    def with_values(self, values: object) -> Release:
+        """The same release with what was drawn."""
+        return replace(self, values=as_units(values))
+
+    def charge(self) -> Charge:
+        """What this release costs every record of its cohort, with the facts that other filters need."""
+        facts = facts_of(self.mechanism, show(self.sensitivity), self.parameters, self.extra)
+        return Charge(self.epsilon, self.delta, self.cohort, self.name, facts)
+
+    def to_json(self) -> dict[str, Any]:
+        """One form per release: exact numbers as strings; what has its default value is left out."""
+        record: dict[str, Any] = {
+            "name": self.name,
+            "mechanism": self.mechanism,
+            "parameters": dict(self.parameters),
+            "sensitivity": show(self.sensitivity),
+            "epsilon": None if self.epsilon is None else show(self.epsilon),
+            "cohort": self.cohort.to_json(),
+            "to": self.to,
+        }
+        if self.derived is not None:
+            record["derived"] = show(self.derived)
+        if self.delta:
+            record["delta"] = show(self.delta)
+        if (self.kind, self.n) != ("release", 1):
+            record |= {"kind": self.kind, "n": self.n}
+        if self.values is not None:
+            record["values"] = units_to_json(self.values)
+        if self.theorem is not None:
+            record["theorem"] = self.theorem
+        if self.tags:
+            record["tags"] = dict(self.tags)
+        if self.extra:
+            record["extra"] = dict(self.extra)
+        return record
+
+    @classmethod
+    def from_json(cls, data: object, line: int | None = None) -> Release:
+        """Read ``to_json``'s form, or the flat form that people write by hand. Raises InvalidRecord."""
+        if not isinstance(data, dict):
+            raise InvalidRecord("a release", "a JSON object", line)
+        if "parameters" not in data:
+            return build(flat_fields(data, line), line)
+        unknown = sorted(set(data) - {each.name for each in fields(cls)})
+        if unknown:
+            raise InvalidRecord(repr(unknown[0][:40]), "a known field of a release", line)
+        given = dict(data)
+        for name in ("sensitivity", "derived", "epsilon", "delta"):
+            if given.get(name) is not None and not isinstance(given[name], str):
+                raise InvalidRecord(name, 'an exact number as a text, such as "1/2"', line)
+        given["cohort"] = Cohort.from_json(data.get("cohort"), line)
+        if data.get("values") is not None:
+            given["values"] = units_from_json(data["values"], line)
+        return build(given, line)
+
+
+def build(given: dict[str, Any], line: int | None) -> Release:
+    """A release from its fields, with errors that name line and field. Raises InvalidRecord."""
+    for name in ("name", "mechanism", "sensitivity"):
+        if name not in given:
+            raise InvalidRecord(name, "given", line)
+    try:
+        return Release(**given)
+    except InvalidValue as error:
+        raise InvalidRecord(error.name, error.expected, line) from None
+
+
+def _size(value: Any, name: str) -> Fraction:
+    number = exact(value, name)
+    if number < 0:
+        raise InvalidValue(name, value, "zero or more")
+    return number
+
+
+def _mapping(value: Any, name: str, kind: type) -> dict[str, Any]:
+    """A plain copy of a mapping from texts to ``kind``."""
+    entries = {} if value is None else value
+    right = isinstance(entries, Mapping) and all(type(k) is str and type(v) is kind for k, v in entries.items())
+    if right and not all(is_plain(text) for pair in entries.items() for text in pair if type(text) is str):
+        raise InvalidValue(name, "a text with control characters", "made of texts without control characters")
+    if not right or (kind is int and not all(0 <= count <= LARGEST for count in entries.values())):
+        kinds = "texts" if kind is str else "counts"
+        raise InvalidValue(name, type(value).__name__, f"a mapping from texts to {kinds}")
+    return dict(entries)

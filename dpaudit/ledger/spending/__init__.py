@@ -1,0 +1,1 @@
+"""Budgets and the filters that keep them."""

@@ -1,0 +1,118 @@
+"""The default filter: exact sums per record, parallel over disjoint cohorts."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import lcm
+
+from dpaudit.claims import InvalidValue, shorten_up
+from dpaudit.ledger.records.cohort import Cohort
+from dpaudit.ledger.spending.budget import Charge, Spend
+from dpaudit.ledger.spending.interval_sums import Amounts, Pieces
+
+_NONE, _ONE = Fraction(0), Fraction(1)
+_LONG = 2**4096
+_ZERO: Amounts = (_NONE, _NONE, _NONE)
+
+
+class PureSums:
+    """Sums per record (Dwork & Roth 2014, Thm 3.16); disjoint cohorts in parallel (McSherry 2009, Thm 4).
+
+    Three sums for each record: ε, δ, and how many of its charges have no known ε. Charges to everyone are kept once.
+    """
+
+    name = "pure-sums"
+
+    def __init__(self) -> None:
+        self._everyone = [_Total(), _Total(), _Total()]
+        self._pieces = Pieces(columns=3)
+        self._ids: dict[str, Amounts] = {}
+        self._last = _ZERO
+        self._most_id = _ZERO  # spends never fall, so the running maximum is the maximum
+
+    def worst(self) -> Spend:
+        epsilon, delta, _ = self._with_everyone(self._most())
+        return epsilon, delta
+
+    def worst_records(self) -> Cohort:
+        """A piece of equal spends with the largest Σε, the first of them; everyone when no record stands out."""
+        best, found = _NONE, Cohort.all()
+        heaviest = self._pieces.heaviest()
+        if heaviest is not None:
+            best, found = heaviest[1], Cohort(intervals=(heaviest[0],))
+        for name, (epsilon, *_) in self._ids.items():
+            if epsilon > best:
+                best, found = epsilon, Cohort(ids=frozenset((name,)))
+        return found
+
+    def would_cost(self, charge: Charge) -> Spend:
+        cohort, nobody = charge.cohort, charge.cohort.size == 0
+        before = self._with_everyone(self._most() if cohort.everyone else self._most_in(cohort))
+        if charge.epsilon is None or (before[2] and not nobody):
+            raise InvalidValue("epsilon", None, "known for every charge of a record under a pure-sums budget")
+        return (_NONE, _NONE) if nobody else (before[0] + charge.epsilon, before[1] + charge.delta)
+
+    def add(self, charge: Charge) -> None:
+        cohort, epsilon = charge.cohort, charge.epsilon
+        amounts: Amounts = (_NONE, charge.delta, _ONE) if epsilon is None else (epsilon, charge.delta, _NONE)
+        if amounts[0] is self._last[0] and amounts[1] is self._last[1] and amounts[2] is self._last[2]:
+            amounts = self._last  # a million equal ones are kept as one
+        self._last = amounts
+        if cohort.everyone:
+            for total, amount in zip(self._everyone, amounts, strict=True):
+                total.add(amount)
+            return
+        for start, stop in cohort.intervals:
+            self._pieces.add(start, stop, amounts)
+        for name in cohort.ids:
+            before = self._ids.get(name)
+            self._ids[name] = after = amounts if before is None else _plus(before, amounts)
+            self._most_id = _join(self._most_id, after)
+
+    def _with_everyone(self, amounts: Amounts) -> Amounts:
+        return _plus(tuple(total.fraction() for total in self._everyone), amounts)
+
+    def _most(self) -> Amounts:
+        return _join(self._pieces.worst(), self._most_id)
+
+    def _most_in(self, cohort: Cohort) -> Amounts:
+        most = self._pieces.most(cohort.intervals) if cohort.intervals else _ZERO
+        for name in cohort.ids:
+            most = _join(most, self._ids.get(name, _ZERO))
+        return most
+
+
+class _Total:
+    """A sum in units of the terms' common denominator: adding Fractions would take most of the time of reading a ledger.
+
+    Where that denominator becomes too long the sum is rounded up, as in ``shorten_up``.
+    """
+
+    __slots__ = ("_count", "_unit")
+
+    def __init__(self) -> None:
+        self._count, self._unit = 0, 1
+
+    def add(self, amount: Fraction) -> None:
+        count, unit = amount.numerator, amount.denominator
+        if unit != self._unit:
+            common = lcm(unit, self._unit)
+            self._count, count, self._unit = self._count * (common // self._unit), count * (common // unit), common
+        self._count += count
+        if self._unit > _LONG:
+            short = shorten_up(Fraction(self._count, self._unit))
+            self._count, self._unit = short.numerator, short.denominator
+
+    def fraction(self) -> Fraction:
+        return Fraction(self._count, self._unit)
+
+
+def _plus(a: Amounts, b: Amounts) -> Amounts:
+    return tuple(shorten_up(x + y) if y else x for x, y in zip(a, b, strict=True))
+
+
+def _join(a: Amounts, b: Amounts) -> Amounts:
+    """The larger of each."""
+    x, y, z = a
+    u, v, w = b
+    return (u if x is u or x <= u else x, v if y is v or y <= v else y, w if z is w or z <= w else z)

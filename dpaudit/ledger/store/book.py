@@ -1,0 +1,213 @@
+"""What the entries of a ledger add up to: its kind, budget, spends, open charges and Merkle tree.
+
+A ledger is a sequence of canonical JSON texts, the leaves of the tree:
+
+    {"entry": "ledger", "format": 1, "kind", "id", "sources", "version"}   the first, and only the first
+    {"entry": "code", "sources", "version"}                                other code writes from here on
+    {"entry": "budget", "epsilon": …, "delta": …, "filter": …[, "proven": true]}   set once, then only tightened
+    {"entry": "charge", "name", "epsilon", "delta", "cohort", "facts"[, "key"]}    durable before any noise
+    {"entry": "release", "release": {…}, "charge": its place}              closes that charge
+    {"entry": "release", "release": {…}[, "key"]}                          charge and release in one
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from dpaudit.ledger.errors import InvalidRecord, TamperedLedger
+from dpaudit.ledger.records.charge_entries import charge_from_json, pays_for
+from dpaudit.ledger.records.entry_frames import Parts, Who, as_cohort, in_short, split
+from dpaudit.ledger.records.printable_text import is_plain
+from dpaudit.ledger.records.release import Release
+from dpaudit.ledger.records.source_digests import is_sources
+from dpaudit.ledger.records.strict_json import canonical
+from dpaudit.ledger.spending.budget import Budget, Charge, Filter
+from dpaudit.ledger.spending.totals import Spending
+from dpaudit.ledger.store.merkle import Tree
+
+FORMAT = 1
+LEDGER_KINDS = ("deployment", "simulated")
+
+LONGEST_KEY = 256
+_MOST_FRAMES = 1024
+
+
+class Entries(Protocol):
+    """Where entries are kept. ``sealed`` is the (size, root) committed together with the last of them."""
+
+    where: str
+    readonly: bool
+
+    def snapshot(self) -> AbstractContextManager[None]: ...
+
+    def transaction(self) -> AbstractContextManager[None]: ...
+
+    def read(self, start: int) -> Iterator[tuple[int, bytes]]: ...
+
+    def write(self, place: int, entry: bytes, root: bytes) -> None: ...
+
+    def sealed(self) -> tuple[int, bytes]: ...
+
+    def close(self) -> None: ...
+
+
+class Book(Spending):
+    """The state after some entries. ``apply`` raises TamperedLedger for one that no ledger writes.
+
+    Every entry must be its own canonical JSON, and every release one that ``Release.to_json`` writes.
+    """
+
+    def __init__(self, where: str, spends: Filter, lenient: bool = False) -> None:
+        super().__init__(spends, lenient)
+        self.where = where
+        self.tree = Tree()
+        self.kind = self.identity = self.version = ""
+        self.proven = False  # do its doors take proven releases only, from some budget on?
+        self.sources: dict[str, str] = {}  # digests of the code that wrote the last entries
+        self.open_charges: dict[int, Open] = {}
+        self.stored: dict[str, int] = {}  # idempotency key → place of its release
+        self.releases = 0
+        self._frames: dict[tuple[bytes, bytes], Charge] = {}  # of entries that were read in full
+
+    def apply(self, entry: bytes) -> None:
+        parts = split(entry)
+        charge = None if parts is None else self._frames.get(parts.frame)
+        try:
+            if parts is None or charge is None:
+                self._read(entry, parts)
+            elif parts.is_charge:
+                self._charge(charge, parts)
+            else:
+                self._release(charge, parts)
+        except (AttributeError, LookupError, TypeError, ValueError, InvalidRecord, RecursionError):
+            raise TamperedLedger(self.where, f"entry {self.tree.size} is not what a ledger writes there") from None
+        self.tree.append(entry)
+
+    def unused(self) -> list[Charge]:
+        return [replace(opened.charge, name=opened.name, cohort=as_cohort(opened.who)) for opened in self.open_charges.values()]
+
+    def _read(self, entry: bytes, parts: Parts | None) -> None:
+        """Read an entry in full."""
+        data = json.loads(entry.decode("ascii"))
+        kind = data["entry"]
+        if (kind == "ledger") != (self.tree.size == 0) or canonical(data) != entry:
+            raise ValueError
+        if kind in _PUBLIC:
+            _PUBLIC[kind](self, data)
+            return
+        opens = kind == "charge"
+        charge = charge_from_json(data) if opens else _release_from_json(data).charge()
+        whole = Parts((b"", b""), in_short(charge.cohort), charge.name, data.get("key"), data.get("charge"), opens)
+        self._charge(charge, whole) if opens else self._release(charge, whole)
+        if parts is not None:
+            if len(self._frames) >= _MOST_FRAMES:
+                self._frames.clear()
+            self._frames[parts.frame] = charge
+
+    def _open(self, data: dict[str, Any]) -> None:
+        if data["format"] != FORMAT or data["kind"] not in LEDGER_KINDS or not is_plain(data["id"]):
+            raise ValueError
+        self.kind, self.identity = data["kind"], data["id"]
+        self._code(data)
+
+    def _code(self, data: dict[str, Any]) -> None:
+        found, version = data.get("sources", {}), data.get("version", "")
+        if not is_sources(found) or not is_plain(version):
+            raise ValueError
+        self.sources, self.version = found, version
+
+    def _limit(self, data: dict[str, Any]) -> None:
+        budget, proven = Budget(data["epsilon"], data["delta"]), data.get("proven", False)
+        written = {"entry": "budget", **budget.to_json(), "filter": data["filter"], **({"proven": True} if proven else {})}
+        if not is_plain(data["filter"]) or data != written or type(proven) is not bool:
+            raise ValueError
+        self.proven = self.proven or proven
+        self.limit(budget, data["filter"])
+
+    def _charge(self, charge: Charge, parts: Parts) -> None:
+        self.spend(charge, parts.who)
+        self.open_charges[self.tree.size] = Open(charge, parts.who, parts.name, parts.key)
+
+    def _release(self, charge: Charge, parts: Parts) -> None:
+        key = parts.key
+        if parts.charge is None:
+            self.spend(charge, parts.who)
+        else:
+            opened = self.open_charges.pop(parts.charge)
+            same_name, key = opened.name in ("", parts.name), opened.key
+            if parts.key is not None or not same_name or opened.who != parts.who or not pays_for(opened.charge, charge):
+                raise ValueError
+        if key is not None:
+            if key in self.stored or not is_plain(key) or not 0 < len(key) <= LONGEST_KEY:
+                raise ValueError
+            self.stored[key] = self.tree.size
+        self.releases += 1
+
+
+_PUBLIC: dict[str, Callable[[Book, dict[str, Any]], None]] = {"ledger": Book._open, "budget": Book._limit, "code": Book._code}
+
+
+@dataclass(slots=True)
+class Open:
+    """A charge that waits for its release."""
+
+    charge: Charge  # name and cohort stand beside it
+    who: Who
+    name: str
+    key: str | None
+
+
+def _release_from_json(data: dict[str, Any]) -> Release:
+    """The release of an entry, if it is one that a ledger writes."""
+    record = data["release"]
+    release = Release.from_json(record)
+    if data["entry"] != "release" or not data.keys() <= {"entry", "release", "charge", "key"} or None in data.values():
+        raise ValueError
+    if release.to_json() != record or type(data.get("charge", 0)) is not int:
+        raise ValueError
+    return release
+
+
+def replay(entries: Entries, spends: Callable[[], Filter], watch: int | None = None) -> tuple[Book, bytes | None]:
+    """The book of all entries, and the root at size ``watch``. Raises TamperedLedger.
+
+    Asking the filter about every charge takes longer than reading them, so it is asked once for each budget; only when one
+    was not kept are the charges looked at one by one, for the place.
+    Where the budget names another filter of dpaudit's than ``spends``, that one is used.
+    """
+    book = Book(entries.where, spends(), lenient=True)
+    seen = catch_up(book, entries, watch)
+    named = book.named_filter()
+    if named is not None:
+        spends = named
+        book = Book(entries.where, spends(), lenient=True)
+        seen = catch_up(book, entries, watch)
+    if not book.within_budget():
+        book = Book(entries.where, spends())
+        seen = catch_up(book, entries, watch)
+    book.lenient = False
+    return book, seen
+
+
+def catch_up(book: Book, entries: Entries, watch: int | None = None) -> bytes | None:
+    """Apply what was written since and compare with the sealed head. Returns the root at size ``watch``.
+
+    Raises TamperedLedger when an entry is missing, moved, changed or added.
+    """
+    size, root = entries.sealed()
+    seen = book.tree.root() if watch == book.tree.size else None
+    for place, entry in entries.read(book.tree.size):
+        if place != book.tree.size or place >= size:
+            raise TamperedLedger(book.where, f"entry {min(place, book.tree.size)} is missing, moved or added")
+        book.apply(entry)
+        if book.tree.size == watch:
+            seen = book.tree.root()
+    if book.tree.size != size:
+        raise TamperedLedger(book.where, f"{size} entries were sealed, {book.tree.size} are there")
+    if book.tree.root() != root or size == 0:
+        raise TamperedLedger(book.where, "the entries do not hash to the sealed root")
+    return seen

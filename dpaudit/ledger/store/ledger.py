@@ -1,0 +1,263 @@
+"""The ledger: charges are durable before noise is drawn, releases before they are returned."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NoReturn, Self
+
+from dpaudit.claims import DpauditError, InvalidValue, show
+from dpaudit.ledger.errors import LedgerUnavailable, TamperedLedger, WrongKind
+from dpaudit.ledger.records.charge_entries import charge_to_json, matches
+from dpaudit.ledger.records.release import Release
+from dpaudit.ledger.records.source_digests import sources, version
+from dpaudit.ledger.records.strict_json import canonical
+from dpaudit.ledger.spending.budget import Budget, Charge, Filter, Limit, Spend, refuse_overrun
+from dpaudit.ledger.spending.filters import filter_for
+from dpaudit.ledger.spending.pure_sums import PureSums
+from dpaudit.ledger.store.book import FORMAT, LEDGER_KINDS, Book, Entries, catch_up, replay
+from dpaudit.ledger.store.slot import Slot, check_key
+
+
+@dataclass(frozen=True)
+class Head:
+    """How many entries a ledger has, and the root of its Merkle tree (64 hexadecimal digits)."""
+
+    size: int
+    root: str
+
+
+class Ledger:
+    """An append-only record of releases, with a budget that several processes and threads may spend from.
+
+    Opening replays and checks all entries. Any method may raise TamperedLedger or LedgerUnavailable.
+    """
+
+    def __init__(self, entries: Entries, *, spends: Callable[[], Filter] = PureSums) -> None:
+        self._entries, self._spends = entries, spends
+        self._lock = threading.RLock()
+        self._book: Book
+        self._behind = True  # the book may differ from what is committed
+        self._refresh()
+
+    @property
+    def kind(self) -> str:
+        """ "deployment" or "simulated", fixed at creation."""
+        return self._book.kind
+
+    @property
+    def identity(self) -> str:
+        return self._book.identity
+
+    @property
+    def where(self) -> str:
+        """Its file."""
+        return self._entries.where
+
+    @property
+    def budget(self) -> Budget | None:
+        return self._book.budget
+
+    @property
+    def filter_name(self) -> str:
+        """The filter that keeps the budget: "pure-sums", or another that the budget was set with."""
+        return self._book.filter_name
+
+    @property
+    def proven(self) -> bool:
+        """Do doors on it take only releases whose sensitivity is proven? Set with a budget, never unset."""
+        return self._book.proven
+
+    def require(self, kind: str) -> None:
+        """Raise WrongKind unless this ledger takes releases of that kind."""
+        if kind != self.kind:
+            raise WrongKind(self._entries.where, self.kind, kind)
+
+    @property
+    def sources(self) -> dict[str, str]:
+        """Digests of the code that writes it: dpaudit's, and the algorithm's where it was given on opening."""
+        return dict(self._book.sources)
+
+    def note_code(self, code: str | Path | None = None) -> None:
+        """Write down that this code releases from here on, unless it stands there. Raises InvalidValue."""
+        found = {**self._book.sources, **sources(code)}
+        if (found, version()) != (self._book.sources, self._book.version):
+            with self._writing():
+                self._put({"entry": "code", "sources": found, "version": version()})
+
+    def limit(self, budget: Limit, filter: str | None = None, *, proven: bool = False) -> None:
+        """Set the budget for good, for every process; later it can only be tightened. Raises InvalidValue.
+
+        ``filter``: "pure-sums" or "zcdp", chosen with the first budget (one budget, one filter). Default: the ledger's own.
+        ``proven``: from here on, doors on this ledger take proven releases only; a certificate needs that from the start.
+        """
+        new = Budget.of(budget)
+        name = None if filter is None else filter_for(filter, new)
+        with self._writing():
+            old = self._book.budget
+            if old is not None and name is not None and name.partition("(")[0] != self._book.filter_name.partition("(")[0]:
+                raise InvalidValue("filter", filter, f"{self._book.filter_name}, as its budget was set with")
+            if old == new and proven <= self._book.proven:
+                return
+            if old is not None and not old.allows((new.epsilon, new.delta)):
+                raise InvalidValue("budget", show(new.epsilon), f"at most its own, ε={show(old.epsilon)}, δ={show(old.delta)}")
+            stamp = {"proven": True} if proven else {}
+            self._put({"entry": "budget", **new.to_json(), "filter": name or self._filter.name, **stamp})
+        self._refresh()
+
+    def charge(self, charge: Charge, key: str | None = None) -> Slot:
+        """Charge now, durably; then draw, and ``store`` in the slot. A charge that is never used stays spent.
+
+        With a key whose release is stored, nothing is charged and ``slot.stored`` holds it. A key that was
+        charged but never stored (a crash) is charged again: its noise may have been drawn.
+        Raises BudgetExceeded, and InvalidValue for a key that belongs to another release.
+        """
+        self._refuse_early(key, charge)
+        with self._writing():
+            done = self._find(key, charge)
+            if done is not None:
+                return Slot(self, charge, key, -1, done)
+            self._refuse(charge)
+            place = self._put(charge_to_json(charge, key))
+        return Slot(self, charge, key, place, None)
+
+    def append(self, release: Release, key: str | None = None) -> Release:
+        """Charge and store at once, for values that need no draw; returns what is stored under the key."""
+        charge = release.charge()
+        self._refuse_early(key, charge)
+        with self._writing():
+            done = self._find(key, charge)
+            if done is not None:
+                return done
+            self._refuse(charge)
+            data = {"entry": "release", "release": release.to_json()}
+            self._put(data if key is None else {**data, "key": key})
+        return release
+
+    def releases(self) -> Iterator[Release]:
+        """All stored releases, in the order of storing."""
+        for entry in self.entries():
+            data = json.loads(entry)
+            if data["entry"] == "release":
+                yield self._read_release(data)
+
+    def unused_charges(self) -> list[Charge]:
+        """Charges without a release: drawn and lost in a crash, or still being drawn. They stay spent."""
+        self._refresh()
+        return self._book.unused()
+
+    def spent(self) -> Spend:
+        """The largest Σε and Σδ of any record, unused charges included."""
+        self._refresh()
+        return self._filter.worst()
+
+    def head(self) -> Head:
+        self._refresh()
+        return Head(self._book.tree.size, self._book.tree.root().hex())
+
+    def entries(self) -> Iterator[bytes]:
+        """The canonical JSON of every entry up to now: the leaves of the Merkle tree."""
+        self._refresh()
+        size = self._book.tree.size
+        for place, entry in self._entries.read(0):
+            if place >= size:
+                return
+            yield entry
+
+    def close(self) -> None:
+        """Leave one file behind. Closing twice is fine."""
+        with self._lock:
+            self._entries.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def __reduce__(self) -> NoReturn:
+        raise DpauditError("a ledger is not copied or pickled, as a copy would spend its budget again; open it by its path")
+
+    def _store(self, slot: Slot, release: Release) -> Release:
+        if not matches(slot.charge, release.charge()):
+            raise InvalidValue("release", release.name, "the one that was charged: same name, ε, δ, cohort and facts")
+        with self._writing():
+            done = self._find(slot.key, slot.charge)
+            if done is not None:
+                return done
+            self._put({"entry": "release", "charge": slot.place, "release": release.to_json()})
+        return release
+
+    def _find(self, key: str | None, charge: Charge) -> Release | None:
+        if key is None or key not in self._book.stored:
+            return None
+        found = self._read_release(json.loads(next(self._entries.read(self._book.stored[key]))[1]))
+        if not matches(charge, found.charge()):
+            raise InvalidValue("key", key, "used for one release only; this one is taken")
+        return found
+
+    def _read_release(self, data: dict[str, Any]) -> Release:
+        try:
+            return Release.from_json(data["release"])
+        except DpauditError:
+            raise TamperedLedger(self._entries.where, "a release is not what a ledger writes") from None
+
+    def _refuse(self, charge: Charge) -> None:
+        if self._book.budget is None:
+            return
+        if self._book.filter_name != self._filter.name:
+            raise InvalidValue("filter", self._filter.name, f"{self._book.filter_name}, as its budget was set with")
+        refuse_overrun(self._filter, charge, self._book.budget)
+
+    def _refuse_early(self, key: str | None, charge: Charge) -> None:
+        """What the entries read so far forbid stays forbidden: spends never fall, budgets never grow."""
+        check_key(key)
+        with self._lock:
+            if key is None and not self._behind and not self._entries.readonly:
+                self._refuse(charge)
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """One committed transaction on the newest state; after a failure the entries are read again."""
+        with self._lock:
+            if self._entries.readonly:
+                raise LedgerUnavailable(self._entries.where, "opened for reading only")
+            with self._entries.transaction():
+                self._sync()
+                yield
+            self._behind = False
+
+    def _refresh(self) -> None:
+        with self._lock, self._entries.snapshot():
+            self._sync()
+
+    def _sync(self) -> None:
+        if not self._behind:
+            self._behind = True
+            catch_up(self._book, self._entries)
+            self._behind = self._book.named_filter() is not None  # a budget that was set since
+        if self._behind:
+            self._book, _ = replay(self._entries, self._spends)
+            self._filter = self._book.spends
+        self._behind = False
+
+    def _put(self, data: dict[str, Any]) -> int:
+        entry, place = canonical(data), self._book.tree.size
+        self._behind = True
+        self._book.apply(entry)
+        self._entries.write(place, entry, self._book.tree.root())
+        return place
+
+
+def first_entry(kind: str, code: str | Path | None = None) -> bytes:
+    """The entry that every ledger starts with. Raises InvalidValue."""
+    if kind not in LEDGER_KINDS:
+        raise InvalidValue("kind", kind, "one of " + ", ".join(LEDGER_KINDS))
+    public = {"entry": "ledger", "format": FORMAT, "kind": kind, "id": secrets.token_hex(16)}
+    return canonical({**public, "sources": sources(code), "version": version()})

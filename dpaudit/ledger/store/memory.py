@@ -1,0 +1,54 @@
+"""A ledger in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+
+from dpaudit.ledger.spending.budget import Filter, Limit
+from dpaudit.ledger.spending.pure_sums import PureSums
+from dpaudit.ledger.store.ledger import Ledger, first_entry
+from dpaudit.ledger.store.merkle import tree_root
+
+
+class MemoryLedger(Ledger):
+    """A ledger that lives as long as its process: for simulation and tests."""
+
+    def __init__(
+        self,
+        kind: str = "simulated",
+        budget: Limit | None = None,
+        spends: Callable[[], Filter] = PureSums,
+    ) -> None:
+        super().__init__(MemoryEntries([first_entry(kind)]), spends=spends)
+        if budget is not None:
+            self.limit(budget)
+
+
+class MemoryEntries:
+    """Entries in a list."""
+
+    where, readonly = "ledger in memory", False
+
+    def __init__(self, entries: list[bytes]) -> None:
+        self._list, self._root = entries, tree_root(entries)
+
+    def snapshot(self) -> nullcontext[None]:
+        return nullcontext()
+
+    def transaction(self) -> nullcontext[None]:
+        return nullcontext()
+
+    def read(self, start: int) -> Iterator[tuple[int, bytes]]:
+        for place in range(start, len(self._list)):
+            yield place, self._list[place]
+
+    def write(self, place: int, entry: bytes, root: bytes) -> None:
+        self._list.append(entry)
+        self._root = root
+
+    def sealed(self) -> tuple[int, bytes]:
+        return len(self._list), self._root
+
+    def close(self) -> None:
+        return None

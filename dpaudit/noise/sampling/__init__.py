@@ -1,0 +1,1 @@
+"""Exact samplers, and where their random words come from."""

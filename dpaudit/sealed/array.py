@@ -1,0 +1,281 @@
+"""Sealed data: arrays that carry how each value depends on each private record.
+
+The door derives sensitivity and cohort from that trace, for every neighbouring pair at once. Turning sealed data into
+plain numbers raises ``Leak`` (DPA002) at that line. An operation that is not known gives an *untraced* value: still sealed,
+but its sensitivity can at best be tested by search.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
+
+from dpaudit.claims import InvalidValue, Leak, exact, float_down, float_up
+from dpaudit.sealed import operations as known
+from dpaudit.sealed import untraced
+from dpaudit.sealed.dependence import Dependence, common_width, dependence_of, distinct
+from dpaudit.sealed.trace import ANY_BITS, ANYONE, TYPE, Elements, Intervals, Precision, Private, Untraced, caller, snap
+
+__all__ = [
+    "Dependence",
+    "Sealed",
+    "Untraced",
+    "caller",
+    "dependence",
+    "one_record_each",
+    "relation_of",
+    "seal",
+    "seal_raw",
+    "seal_sums",
+    "snap",
+    "unseal",
+]
+
+REPLACE_ONE, ADD_REMOVE = "replace-one", "add-remove"  # what a record of a release says of the data it was made from
+_GRID_BITS = 20  # records lie on the grid 2^-20, so that sums of them are exact in float64
+
+
+def seal(values: Any, low: Any, high: Any, *, first: int = 0, removal: bool = False) -> Sealed:
+    """Seal records, one number or one row of numbers each, in [low, high], which may be one number per column.
+
+    Bounds may be exact texts, such as "0.1". ``first`` is the id of the first record. ``removal``: neighbours lack a record, so
+    their number is private.
+    """
+    low, high = _ends(low, float_up), _ends(high, float_down)
+    snapped = snap(values, low, high)
+    if snapped.ndim not in (1, 2):
+        raise InvalidValue("values", f"an array of {snapped.ndim} dimensions", "one number or one row of numbers per record")
+    if first < 0:
+        raise InvalidValue("first", first, "0 or more")
+    ids = np.array(ANYONE) if removal else (first + np.arange(len(snapped))).reshape(-1, *([1] * (snapped.ndim - 1)))
+    trace = Elements(ids, snap(low, low, high), snap(high, low, high), axis=-snapped.ndim)
+    return Sealed(Private(snapped, trace, Precision(_GRID_BITS, trace.size), removal))
+
+
+def _ends(end: Any, rounded: Callable[[Fraction], float]) -> Any:
+    """Bounds in numbers: exact texts are rounded inward."""
+    if isinstance(end, list | tuple):
+        return [_ends(one, rounded) for one in end]
+    return rounded(exact(end, "low, high")) if isinstance(end, str | Fraction) else end
+
+
+def seal_raw(values: Any, *, removal: bool = False) -> Sealed:
+    """Seal records of which nothing is known, NaN and the infinities included: one float64 each."""
+    raw = np.asarray(values)
+    if raw.dtype.kind not in "biuf" or raw.ndim != 1:
+        raise InvalidValue("values", f"{raw.dtype.type.__name__} of {raw.ndim} dimensions", "one number per record")
+    ids = np.array(ANYONE) if removal else np.arange(len(raw))
+    trace = Elements(ids, np.array(-np.inf), np.array(np.inf), nan=True)
+    return Sealed(Private(raw.astype(float), trace, Precision(ANY_BITS, np.inf), removal))
+
+
+def seal_sums(sums: np.ndarray, start: np.ndarray, stop: np.ndarray, width: float, size: float) -> Sealed:
+    """Seal exact sums over the records start … stop−1 of each coordinate (``size`` bounds the sums)."""
+    trace = Intervals(np.asarray(start), np.asarray(stop), width)
+    return Sealed(Private(np.array(sums), trace, Precision(_GRID_BITS, size), False))
+
+
+def unseal(sealed: Sealed) -> np.ndarray:
+    """For the door alone: the plain value."""
+    return sealed._private.value
+
+
+def relation_of(sealed: Sealed) -> str:
+    """Which neighbours its trace is about: data sets that differ in one record, or in whether it is there."""
+    return ADD_REMOVE if sealed._private.removal else REPLACE_ONE
+
+
+def dependence(sealed: Sealed) -> Dependence | Untraced:
+    """For the door: how far one record can move each coordinate, and whose records they are."""
+    return dependence_of(sealed._private)
+
+
+def one_record_each(sealed: Sealed) -> bool:
+    """Does every value depend on one record of its own, as far as is known?"""
+    private = sealed._private
+    if isinstance(private.trace, Elements) and not private.removal:
+        return distinct(np.broadcast_to(private.trace.ids, private.value.shape).ravel())
+    return isinstance(private.trace, Elements | Untraced)
+
+
+def in_one_interval(sealed: Sealed, width: float) -> bool:
+    """Do all values lie in one interval of that width? Else a value may tell whose it is, shuffled or not."""
+    return common_width(sealed._private) <= width
+
+
+class Sealed(NDArrayOperatorsMixin):
+    """A private array. Known operations keep the trace; nothing turns it back into numbers but the door."""
+
+    __slots__ = ("_private",)
+
+    def __init__(self, private: Private) -> None:
+        self._private = private
+
+    # What may be known: the layout, unless it depends on the data.
+    @property
+    def shape(self) -> tuple[int, ...]:
+        if self._private.hidden:
+            self._leak("its length")
+        return self._private.value.shape
+
+    @property
+    def ndim(self) -> int:
+        if self._private.hidden and isinstance(self._private.trace, Untraced):
+            self._leak("its number of axes")
+        return self._private.value.ndim
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.shape)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        if self._private.hidden == TYPE:
+            self._leak("its type")
+        return self._private.value.dtype
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("len() of a sealed number")
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[Sealed]:
+        return (self[i] for i in range(len(self)))
+
+    def __repr__(self) -> str:
+        return "<sealed private data>"
+
+    def __format__(self, _: str) -> str:
+        return repr(self)
+
+    def copy(self, *_: Any) -> Sealed:
+        return self  # nothing can change it
+
+    __copy__ = __deepcopy__ = copy
+
+    # What may not be known.
+    def _leak(self, operation: str) -> NoReturn:
+        raise Leak(operation, caller())
+
+    def __bool__(self) -> bool:
+        self._leak("a branch")
+
+    def __int__(self) -> int:
+        self._leak("int()")
+
+    def __float__(self) -> float:
+        self._leak("float()")
+
+    def __complex__(self) -> complex:
+        self._leak("complex()")
+
+    def __round__(self, _: Any = None) -> int:
+        self._leak("round()")
+
+    def __index__(self) -> int:
+        self._leak("an index")
+
+    def __array__(self, *_: Any, **__: Any) -> np.ndarray:
+        self._leak("conversion to a plain array")
+
+    def __reduce_ex__(self, _: Any) -> NoReturn:
+        self._leak("pickling")
+
+    def __setitem__(self, *_: Any) -> NoReturn:
+        raise TypeError("sealed data cannot be changed in place; np.where(…) and the like give new sealed data")
+
+    # What keeps the trace, as far as it is known.
+    def __getitem__(self, index: Any) -> Sealed:
+        return Sealed(known.index(self._private, index))
+
+    def __pow__(self, exponent: Any) -> Any:
+        """numpy computes x**2 and the like by other functions than np.power, and so do we, to the last bit."""
+        if isinstance(exponent, int | float) and self._private.value.dtype.kind == "f" and exponent in (2, 0.5, -1):
+            return np.square(self) if exponent == 2 else np.sqrt(self) if exponent == 0.5 else 1.0 / self
+        return np.power(self, exponent)
+
+    @property
+    def T(self) -> Any:
+        return self.transpose()
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        if _same(kwargs.get("out"), inputs[0]):
+            kwargs = {key: value for key, value in kwargs.items() if key != "out"}
+        operation = known.UFUNCS.get((ufunc, method)) if all(key in ("axis", "keepdims") for key in kwargs) else None
+        args, options = _privates(inputs), _privates_of(kwargs)
+        result = _known(operation, args, options)
+        return _seal(untraced.call_ufunc(ufunc, method, args, options) if result is None else result)
+
+    def __array_function__(self, func: Callable[..., Any], _: Any, args: Any, kwargs: Any) -> Any:
+        if func in (np.shape, np.ndim, np.size) and args and isinstance(args[0], Sealed) and len(args) == 1 and not kwargs:
+            return getattr(args[0], func.__name__)
+        opened, options = _privates(args), _privates_of(kwargs)
+        result = _known(known.FUNCTIONS.get(func), opened, options)
+        name = f"{func.__module__}.{func.__name__}"
+        return _seal(untraced.call(name, func, opened, options) if result is None else result)
+
+    def __getattr__(self, name: str) -> Any:
+        """Any other attribute or method of an array. What is not known is untraced, and sealed again."""
+        if name.startswith("_") or not hasattr(np.ndarray, name):
+            raise AttributeError(f"sealed data has no attribute {name!r}")
+        private = self._private
+        if name in ("real", "imag", "flat"):
+            return Sealed(private.lost(name, np.array(getattr(private.value, name))))
+        if name not in known.PURE_METHODS and not callable(getattr(np.ndarray, name)):
+            self._leak(f"its {name}")
+
+        def apply(value: Any, *args: Any, **kwargs: Any) -> Any:
+            return getattr(value, name)(*args, **kwargs)
+
+        def method(*args: Any, **kwargs: Any) -> Any:
+            if name not in known.PURE_METHODS:
+                self._leak(f"{name}(), which hands it out or changes it in place,")
+            opened, options = (private, *_privates(args)), _privates_of(kwargs)
+            result = _known(known.METHODS.get(name), opened, options)
+            return _seal(untraced.call(name, apply, opened, options) if result is None else result)
+
+        return method
+
+
+def _same(out: Any, first: Any) -> bool:
+    """``x += …`` asks for the result in x itself: it gets a new sealed value under the same name."""
+    return isinstance(out, tuple) and len(out) == 1 and out[0] is first and isinstance(first, Sealed)
+
+
+def _known(operation: Callable[..., Any] | None, args: Any, options: dict[str, Any]) -> Any:
+    """What a known operation gives; None where there is none, or where it cannot say."""
+    if operation is None or not args:
+        return None
+    try:
+        with np.errstate(all="ignore"):  # a warning would tell
+            return operation(*args, **options)
+    except Leak:
+        raise
+    except Exception:  # wrong arguments, or numbers too large: numpy's own function says so, or shows that they are right
+        return None
+
+
+def _privates(values: Any) -> Any:
+    """Sealed data, also in lists and tuples, as what is inside the seal."""
+    if isinstance(values, Sealed):
+        return values._private
+    if isinstance(values, list):
+        return [_privates(value) for value in values]
+    return tuple(_privates(value) for value in values) if isinstance(values, tuple) else values
+
+
+def _privates_of(kwargs: dict[str, Any]) -> dict[str, Any]:
+    return {key: _privates(value) for key, value in kwargs.items()}
+
+
+def _seal(result: Any) -> Any:
+    if isinstance(result, Private):
+        return Sealed(result)
+    if isinstance(result, np.ndarray):  # public, as the edges of a histogram are
+        return result
+    return untraced.rebuilt(result, [_seal(part) for part in result])

@@ -1,0 +1,223 @@
+"""Arithmetic on sealed values: sums and differences, products with public weights or within a record, and contractions.
+
+Each operation gives None where it cannot say: the result is then untraced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from dpaudit.sealed.dependence import MOST_MOVES, distinct
+from dpaudit.sealed.trace import ANY_BITS, NOBODY, TINY, Elements, Intervals, Precision, Private, Spread, bits_of
+from dpaudit.sealed.traces import functions, ranges
+from dpaudit.sealed.traces.functions import Operand, entrywise, exact_kind, operand, public
+
+
+def added(function: np.ufunc) -> Callable[[Any, Any], Private | None]:
+    """The known operation for np.add and np.subtract."""
+
+    def operation(a: Any, b: Any) -> Private | None:
+        one, other = operand(a), operand(b)
+        if one is not None and other is not None:
+            given = ranges.corners(function, one.trace.range, other.trace.range)
+            bits = max(one.bits, other.bits)
+            result = None if given is None else entrywise(function, [one, other], given, bits, slop=one.slop + other.slop)
+            if result is not None:
+                return result
+        if isinstance(a, Private) and isinstance(b, Private):
+            return _add_moves(function, a, b)
+        return _shifted(function, a, b)
+
+    return operation
+
+
+def _shifted(function: np.ufunc, a: Any, b: Any) -> Private | None:
+    """Values of many records and public numbers."""
+    private, shift = (a, public(b)) if isinstance(a, Private) else (b, public(a))
+    if shift is None or not np.isfinite(shift).all() or not isinstance(private.trace, Spread | Intervals):
+        return None
+    value = function(a.value, shift) if private is a else function(shift, b.value)
+    trace = private.trace
+    if isinstance(trace, Spread):
+        trace = repeated(trace, private.value.shape, value.shape)
+    elif value.shape != private.value.shape:
+        return None
+    size = private.precision.size + float(np.max(np.abs(shift), initial=0.0))
+    bound = private.precision.combine(max(private.precision.bits, bits_of(shift)), size, 1)
+    return Private(value, trace, bound, private.removal) if exact_kind(value, size) else None
+
+
+def _add_moves(function: np.ufunc, a: Private, b: Private) -> Private | None:
+    """Values of several records: each moves the sum by at most what it moves either of the two (triangle inequality)."""
+    left, right = as_spread(a), as_spread(b)
+    if left is None or right is None or a.removal != b.removal:
+        return None
+    value = function(a.value, b.value)
+    left, right = repeated(left, a.value.shape, value.shape), repeated(right, b.value.shape, value.shape)
+    same = np.array_equal(left.ids, right.ids)
+    ids = left.ids if same else np.union1d(left.ids, right.ids)
+    if not same and len(ids) * value.size > MOST_MOVES:
+        return None
+    places = None if left.places is None or right.places is None else left.places + right.places
+    trace = Spread(ids, rows_for(left, ids) + rows_for(right, ids), places)
+    size = a.precision.size + b.precision.size
+    base = Precision(max(a.precision.bits, b.precision.bits), size, a.precision.slop + b.precision.slop)
+    return Private(value, trace, base.combine(base.bits, size, 2), a.removal) if exact_kind(value, size) else None
+
+
+def rows_for(trace: Spread, ids: np.ndarray) -> np.ndarray:
+    """The moves as rows for these ids, which contain the trace's own; one row where it holds for all of them."""
+    if len(ids) == len(trace.ids) and np.array_equal(ids, trace.ids):
+        return trace.moves
+    moves = np.zeros((len(ids), *trace.moves.shape[1:]))
+    moves[np.searchsorted(ids, trace.ids)] = trace.moves
+    return moves
+
+
+def as_spread(private: Private) -> Spread | None:
+    """Entries of one record each as rows of moves; None where that grows too large, or cannot be said."""
+    trace, size = private.trace, private.value.size
+    if not isinstance(trace, Elements):
+        return trace if isinstance(trace, Spread) else None
+    if private.removal or not trace.finite:
+        return None
+    ids = np.broadcast_to(trace.ids, private.value.shape).ravel()
+    own = np.flatnonzero(ids != NOBODY)
+    records, row = np.unique(ids[own], return_inverse=True)
+    if len(records) * size > MOST_MOVES:
+        return None
+    moves = np.zeros((len(records), size))
+    moves[row, own] = np.broadcast_to(trace.width, private.value.shape).ravel()[own]
+    return Spread(records, moves.reshape(len(records), *private.value.shape), 1 if distinct(ids[own]) else None)
+
+
+def repeated(trace: Spread, shape: tuple[int, ...], wider: tuple[int, ...]) -> Spread:
+    """The trace of a value that is repeated to a wider shape."""
+    if shape == wider:
+        return trace
+    rows = len(trace.moves)
+    lifted = trace.moves.reshape(rows, *([1] * (len(wider) - len(shape))), *shape)
+    return Spread(trace.ids, np.broadcast_to(lifted, (rows, *wider)))
+
+
+def multiply(a: Any, b: Any) -> Private | None:
+    """Private values times public weights, or times other values of the same records."""
+    one, other = operand(a), operand(b)
+    if one is not None and other is not None:
+        given = ranges.corners(np.multiply, one.trace.range, other.trace.range)
+        if a is b and given is not None:  # a square is not negative
+            given = ranges.FUNCTIONS[np.square](one.trace.range)
+        slop = one.slop * (other.trace.size + other.slop) + other.slop * one.trace.size
+        slop = slop if one.stable and other.stable else max(slop, TINY)
+        return None if given is None else entrywise(np.multiply, [one, other], given, one.bits + other.bits, slop=slop)
+    private, weights = (a, public(b)) if isinstance(a, Private) else (b, public(a))
+    if weights is None:
+        return None
+    return _weighted(private, np.multiply, weights, np.abs(weights.astype(float)), bits_of(weights))
+
+
+def negative(a: Any) -> Private | None:
+    given = operand(a)
+    if given is None:
+        return _weighted(a, np.multiply, np.array(-1.0), np.array(1.0), 0)
+    low, high, nan = given.trace.range
+    return entrywise(np.negative, [given], (-high, -low, nan), given.bits, slop=given.slop)
+
+
+def divide(a: Any, b: Any) -> Private | None:
+    """Private values by public divisors, or by other values of the same records."""
+    one, other = operand(a), operand(b)
+    if one is not None and other is not None:
+        given = ranges.corners(np.true_divide, one.trace.range, other.trace.range)
+        if given is None or not other.stable:
+            return None
+        bits = one.bits + _bits_of_inverse(other)
+        least = np.minimum(np.abs(other.trace.low), np.abs(other.trace.high)).min(initial=np.inf)
+        slop = max(one.slop / float(least), TINY) if one.slop else 0.0
+        return entrywise(np.true_divide, [one, other], given, bits, slop=slop)
+    if other is None or not other.public or not other.value.all() or not np.isfinite(other.value).all():
+        return None
+    return _weighted(a, np.true_divide, other.value, np.abs(1.0 / other.value), _bits_of_inverse(other))
+
+
+def _bits_of_inverse(divisor: Operand) -> int:
+    """Powers of two divide exactly."""
+    powers = divisor.public and bool((np.abs(np.frexp(divisor.trace.low)[0]) == 0.5).all())
+    return bits_of(1.0 / divisor.trace.low) if powers else ANY_BITS
+
+
+def _weighted(a: Private, function: np.ufunc, by: np.ndarray, weights: np.ndarray, bits: int) -> Private | None:
+    """Values of many records times public weights: their moves are multiplied alike."""
+    trace, precision = a.trace, a.precision
+    if not np.isfinite(weights).all() or not isinstance(trace, Spread | Intervals):
+        return None
+    if vanishing(trace.moves if isinstance(trace, Spread) else np.array(trace.width), weights):
+        return None
+    value = function(a.value, by)
+    if isinstance(trace, Intervals):
+        if weights.ndim:
+            return None
+        moved: Spread | Intervals = replace(trace, width=trace.width * float(weights))
+    else:
+        wide = repeated(trace, a.value.shape, value.shape)
+        moved = replace(wide, moves=wide.moves * weights)
+    size = precision.size * float(np.max(weights, initial=0.0))
+    bound = precision.combine(precision.bits + bits, size, 3)
+    return Private(value, moved, bound, a.removal) if exact_kind(value, size) else None
+
+
+def vanishing(moves: np.ndarray, weights: np.ndarray) -> bool:
+    """May a product of a move and a weight, neither of them 0, be too small to be computed to the last place?"""
+    least = [float(np.min(part, where=part > 0, initial=np.inf)) for part in (moves, weights)]
+    return least[0] * least[1] < TINY
+
+
+def contraction(ufunc: np.ufunc) -> Callable[[Any], Private | None]:
+    """The known operation for a function in ``ranges.CONTRACTIONS``: whatever its argument depends on, it moves no further."""
+    of_entries = functions.function_of(ufunc)
+
+    def operation(a: Any) -> Private | None:
+        if isinstance(a.trace, Elements):
+            return of_entries(a)
+        bits = 0 if ufunc in (np.absolute, np.fabs) else ANY_BITS
+        return _contracted(a, ufunc(a.value), bits, 1.0)
+
+    return operation
+
+
+def extreme(ufunc: np.ufunc) -> Callable[[Any, Any], Private | None]:
+    """np.minimum and np.maximum of values of one record each, or of any values and public numbers."""
+    of_entries = functions.extreme(ufunc)
+
+    def operation(a: Any, b: Any) -> Private | None:
+        private, end = (a, operand(b)) if isinstance(a, Private) else (b, operand(a))
+        if isinstance(private.trace, Elements) or end is None or not end.public:
+            return of_entries(a, b)
+        return _contracted(private, ufunc(private.value, end.value), end.bits, end.trace.size)
+
+    return operation
+
+
+def clip(a: Any, low: Any = None, high: Any = None, **more: Any) -> Private | None:
+    """np.clip with public ends."""
+    if not isinstance(a, Private) or isinstance(a.trace, Elements) or more:
+        return functions.clip(a, low, high, **more)
+    ends = [operand(end) for end in (low, high) if end is not None]
+    known = [end for end in ends if end is not None and end.public]
+    if not known or len(known) < len(ends):
+        return None
+    plain: list[Any] = [None if end is None else public(end) for end in (low, high)]
+    value = np.clip(a.value, *plain)
+    return _contracted(a, value, max(end.bits for end in known), max(end.trace.size for end in known))
+
+
+def _contracted(a: Private, value: np.ndarray, bits: int, size: float) -> Private | None:
+    """The same trace for values that move no further: |f(a) − f(b)| ≤ |a − b|. Computed, f errs in the last places."""
+    if not isinstance(a.trace, Spread | Intervals) or value.shape != a.value.shape or not np.isfinite(size):
+        return None
+    bound = a.precision.combine(max(a.precision.bits, bits), max(a.precision.size, size), 16)
+    return Private(value, a.trace, bound, a.removal) if exact_kind(value, bound.size) else None

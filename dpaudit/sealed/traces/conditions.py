@@ -1,0 +1,144 @@
+"""Conditions on records, entry by entry, and what is chosen by them. A condition is 0 or 1; ``where`` knows what it tells.
+
+Each operation gives None where it cannot say: the result is then untraced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from dpaudit.sealed.trace import ANY_BITS, NOBODY, Elements, Precision, Private, Range, Told, fits
+from dpaudit.sealed.traces import ranges
+from dpaudit.sealed.traces.functions import Operand, entrywise, exact_kind, operand
+from dpaudit.sealed.traces.ranges import HUGE, ONE, ZERO
+
+TRUTH: Range = (ZERO, ONE, False)
+_MIRRORED: dict[np.ufunc, np.ufunc] = {
+    np.less: np.greater,
+    np.less_equal: np.greater_equal,
+    np.greater: np.less,
+    np.greater_equal: np.less_equal,
+}
+
+
+def compared(ufunc: np.ufunc) -> Callable[[Any, Any], Private | None]:
+    """The known operation for ==, !=, <, ≤, > and ≥: with public numbers, or with values of the same records."""
+
+    def operation(a: Any, b: Any) -> Private | None:
+        one, other = operand(a), operand(b)
+        if one is None or other is None or not (one.stable and other.stable):
+            return None
+        told = None
+        if other.public and not one.public:
+            told = _told(ufunc, one.trace, other.trace.low)
+        elif one.public and not other.public:
+            told = _told(_MIRRORED.get(ufunc, ufunc), other.trace, one.trace.low)
+        return entrywise(ufunc, [one, other], TRUTH, 0, told=told)
+
+    return operation
+
+
+def _told(ufunc: np.ufunc, trace: Elements, number: np.ndarray) -> Told:
+    """What x < c and the like tell about x. NaN is neither less, nor equal, nor greater."""
+    given = trace.range
+
+    def below(nan: bool) -> Range:
+        return ranges.cut(given, -np.inf, number, nan=nan)
+
+    def above(nan: bool) -> Range:
+        return ranges.cut(given, number, np.inf, nan=nan)
+
+    if ufunc in (np.less, np.less_equal):
+        return Told(trace, below(nan=False), above(nan=True))
+    if ufunc in (np.greater, np.greater_equal):
+        return Told(trace, above(nan=False), below(nan=True))
+    equal = ranges.cut(given, number, number, nan=False)
+    return Told(trace, equal, given) if ufunc is np.equal else Told(trace, given, equal)
+
+
+def is_number(ufunc: np.ufunc) -> Callable[[Any], Private | None]:
+    """The known operation for np.isnan, np.isfinite and np.isinf."""
+
+    def operation(a: Any) -> Private | None:
+        given = operand(a)
+        if given is None or not given.stable:
+            return None
+        trace = given.trace
+        low, high, _ = trace.range
+        kinds: dict[np.ufunc, tuple[Range, Range]] = {
+            np.isnan: (trace.range, (low, high, False)),
+            np.isfinite: (ranges.cut(trace.range, -HUGE, HUGE, nan=False), trace.range),
+            np.isinf: ((low, high, False), ranges.cut(trace.range, -HUGE, HUGE, nan=True)),
+        }
+        never = trace.finite and ufunc is not np.isfinite
+        return entrywise(ufunc, [given], (ZERO, ZERO, False) if never else TRUTH, 0, told=Told(trace, *kinds[ufunc]))
+
+    return operation
+
+
+def logic(ufunc: np.ufunc) -> Callable[..., Private | None]:
+    """The known operation for and, or, xor and not, of truth values (&, |, ^, ~) or of any numbers (np.logical_…)."""
+    bitwise = ufunc in (np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.invert)
+
+    def operation(*operands: Any) -> Private | None:
+        given = [operand(o) for o in operands]
+        known = [o for o in given if o is not None and o.stable and (not bitwise or o.value.dtype == bool)]
+        if len(known) < len(operands):
+            return None
+        told = known[0].trace.told if ufunc in (np.invert, np.logical_not) and known[0].value.dtype == bool else None
+        return entrywise(ufunc, known, TRUTH, 0, told=None if told is None else Told(told.trace, told.false, told.true))
+
+    return operation
+
+
+def where(condition: Any, *choices: Any) -> Private | None:
+    """np.where(condition, a, b): by a public condition, or by one on the same records."""
+    asked, either = operand(condition), [operand(choice) for choice in choices]
+    if asked is None or not asked.stable or len(either) != 2 or either[0] is None or either[1] is None:
+        return None
+    a, b = _knowing(either[0], asked.trace.told, True), _knowing(either[1], asked.trace.told, False)
+    bits, slop = max(a.bits, b.bits), max(a.slop, b.slop)
+    if asked.public:
+        return _by_public(asked.value, a, b, bits, slop)
+    chosen = entrywise(np.where, [asked, a, b], ranges.hull(a.trace.range, b.trace.range), bits, slop=slop)
+    if chosen is None or not isinstance(chosen.trace, Elements):
+        return None
+    choices = (either[0].trace, a.trace.range), (either[1].trace, b.trace.range)
+    return chosen.with_trace(chosen.value, replace(chosen.trace, choices=choices))
+
+
+def _knowing(choice: Operand, told: Told | None, holds: bool) -> Operand:
+    """A choice whose range is narrowed by what the condition tells about it."""
+    if told is None:
+        return choice
+    low, high, nan = _within(choice.trace, told.trace, told.true if holds else told.false)
+    return replace(choice, trace=replace(choice.trace, low=low, high=high, nan=nan))
+
+
+def _within(trace: Elements, about: Elements, given: Range) -> Range:
+    """Where the values of ``trace`` lie when those of ``about`` lie in the range ``given``."""
+    if trace is about:
+        return given
+    if not trace.choices:
+        return trace.range
+    parts = [(range_, _within(choice, about, given)) for choice, range_ in trace.choices]
+    (one, other) = (ranges.cut(part, known[0], known[1], nan=known[2]) for part, known in parts)
+    return ranges.hull(one, other)
+
+
+def _by_public(condition: np.ndarray, a: Operand, b: Operand, bits: int, slop: float) -> Private | None:
+    """Each entry is one of the two, and everybody knows which: they need not belong to the same record."""
+    if a.removal or b.removal:
+        asked = Operand(condition, Elements(np.array(NOBODY), ZERO, ONE), 0, public=True)
+        return entrywise(np.where, [asked, a, b], ranges.hull(a.trace.range, b.trace.range), bits, slop=slop)
+    value = np.where(condition, a.value, b.value)
+    if a.public and b.public:
+        return None
+    ids, low, high = (np.where(condition, getattr(a.trace, part), getattr(b.trace, part)) for part in ("ids", "low", "high"))
+    trace = Elements(ids, low, high, a.trace.nan or b.trace.nan)
+    precision = Precision(bits if fits(bits, trace.size) else ANY_BITS, trace.size, slop)
+    return Private(value, trace, precision, False) if exact_kind(value, trace.size) else None

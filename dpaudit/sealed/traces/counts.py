@@ -1,0 +1,85 @@
+"""Counts and sums by group: one record moves a few of many coordinates.
+
+Each operation gives None where it cannot say: the result is then untraced.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dpaudit.sealed.dependence import distinct
+from dpaudit.sealed.trace import ANYONE, Precision, Private, Spread
+from dpaudit.sealed.traces.conditions import compared
+from dpaudit.sealed.traces.functions import Operand, numbers_for, operand, public
+from dpaudit.sealed.traces.sums import total
+
+_MANY = 2.0**31  # no count is larger
+
+
+def count_nonzero(a: Any, axis: Any = None, **more: Any) -> Private | None:
+    """np.count_nonzero: the sum of an indicator."""
+    nonzero = compared(np.not_equal)(a, 0)
+    return None if more or nonzero is None else total(nonzero, axis)
+
+
+def sum_of_numbers(a: Any, axis: Any = None, **more: Any) -> Private | None:
+    """np.nansum: NaN counts as 0."""
+    numbers = None if more else numbers_for(a)
+    return None if numbers is None or not _bounded(operand(a)) else total(numbers, axis)
+
+
+def _bounded(given: Operand | None) -> bool:
+    return given is not None and bool(np.isfinite(given.trace.low).all() and np.isfinite(given.trace.high).all())
+
+
+def bincount(labels: Any, weights: Any = None, minlength: Any = 0) -> Private | None:
+    """np.bincount: sums of private weights by public labels, or counts of private labels that are all below ``minlength``."""
+    if isinstance(minlength, Private):
+        return None
+    if isinstance(labels, Private):
+        given = operand(labels)
+        if given is None or weights is not None or given.value.dtype != np.int64:
+            return None
+        if given.trace.low.min() < 0 or given.trace.high.max() >= minlength:  # its length would tell
+            return None
+        return _counts(given, np.bincount(labels.value, minlength=minlength))
+    given = operand(weights)
+    if given is None or given.public or given.removal or given.value.ndim != 1 or not given.trace.finite:
+        return None
+    ids, groups = np.broadcast_to(given.trace.ids, given.value.shape), np.asarray(labels)
+    value = np.bincount(groups, given.value, minlength)
+    if not distinct(ids):
+        return None
+    moves = np.zeros(len(value))
+    np.maximum.at(moves, groups, given.trace.width)
+    size, terms = given.trace.size * max(len(ids), 1), max(len(ids), 1)
+    return Private(value, Spread(ids, moves[np.newaxis], 1), Precision(given.bits, size).combine(given.bits, size, terms), False)
+
+
+def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:
+    """np.histogram with public edges: (counts, edges)."""
+    given = operand(a)
+    if given is None or density or weights is not None or not given.trace.finite or isinstance(bins, Private | str):
+        return None
+    edges = public(bins)
+    if edges is None:
+        return None
+    if edges.ndim == 0 and range is None:  # numpy takes the least and the greatest value
+        return None
+    value, edges = np.histogram(given.value, *((edges,) if edges.ndim else (int(edges), range)))
+    counts = _counts(given, value)
+    return None if counts is None else (counts, edges)
+
+
+def _counts(given: Operand | None, value: np.ndarray) -> Private | None:
+    """One count per group: a record that changes leaves one and joins another; one that is removed leaves one."""
+    if given is None or given.public or not given.stable:
+        return None
+    precision, moves = Precision(0, _MANY), np.ones((1, len(value)))
+    if given.removal:
+        one_each = given.value.ndim == 1
+        return Private(value, Spread(np.array([ANYONE]), moves, 1), precision, True) if one_each else None
+    ids = np.broadcast_to(given.trace.ids, given.value.shape).ravel()
+    return Private(value, Spread(ids, moves, 2), precision, False) if distinct(ids) else None

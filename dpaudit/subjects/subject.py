@@ -1,0 +1,106 @@
+"""Subjects: functions whose privacy is claimed. Parameters are recognised by name, as pytest fixtures are."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from dpaudit.channel import Channel
+from dpaudit.claims import Claim, DpauditError, InvalidValue
+from dpaudit.neighbours.relations import Neighbours, as_neighbours
+from dpaudit.subjects.foreign_randomness import noticing
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A function, what it claims, and for which neighbours.
+
+    The first parameter is the data; ``channel`` makes it grey-box, ``rng`` alone black-box; with ``trials`` it is called once
+    for many trials, and everything it releases or returns has trials as its first axis.
+    """
+
+    function: Callable[..., Any]
+    claim: Claim
+    neighbours: Neighbours
+    name: str
+    takes: frozenset[str]
+    public: Callable[[Any], Any] = lambda returned: returned  # what the observer `actions` sees of the returned value
+    evaluate: Callable[[Channel, np.random.Generator], Mapping[str, Any]] | None = None  # play a simulated environment
+    notes: Mapping[str, str] = field(default_factory=dict)  # choices, printed with every result
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.function(*args, **kwargs)
+
+    @property
+    def grey(self) -> bool:
+        """Does everything leave it through a channel?"""
+        return "channel" in self.takes
+
+    @property
+    def vectorised(self) -> bool:
+        return "trials" in self.takes
+
+    def run(self, data: Any, channel: Channel) -> Any:
+        """One call behind the door: one run, or all of the channel's trials."""
+        extra: dict[str, Any] = {"channel": channel}
+        if self.vectorised:
+            extra["trials"] = channel.trials
+        if "rng" in self.takes:
+            extra["rng"] = channel.rng
+        with noticing(self.function):
+            return self.function(data, **extra)
+
+    def run_black(self, data: Any, rng: np.random.Generator, trials: int | None) -> Any:
+        """One call of a black box: one run, or ``trials`` of them when it takes that parameter."""
+        extra: dict[str, Any] = {"rng": rng} if "rng" in self.takes else {}
+        if self.vectorised:
+            extra["trials"] = trials
+        return self.function(data, **extra)
+
+
+def fresh(data: Any) -> Any:
+    """A copy for one run: a subject that writes into its data must not change the next run's.
+
+    Raises DpauditError for data that cannot be copied: nobody could tell whether the runs see the same then.
+    """
+    if isinstance(data, np.ndarray) and not data.dtype.hasobject:
+        return data.copy()
+    try:
+        return copy.deepcopy(data)
+    except Exception as error:
+        raise DpauditError(
+            f"each run needs a copy of its own of the data, and copy.deepcopy fails for {type(data).__name__} "
+            f"({type(error).__name__}); if no run changes it, give it a __deepcopy__ that returns itself"
+        ) from error
+
+
+def subject(*, claim: Claim, neighbours: Any, name: str | None = None) -> Callable[[Callable[..., Any]], Subject]:
+    """Declare a function to be a subject: ``@dp.subject(claim=…, neighbours=…)``."""
+    if not isinstance(claim, Claim):
+        raise InvalidValue("claim", type(claim).__name__, 'a dp.Claim, such as dp.Claim(epsilon="1")')
+
+    def declare(function: Callable[..., Any]) -> Subject:
+        if not callable(function):
+            raise InvalidValue("subject", type(function).__name__, "a function of (data, channel) or (data, rng)")
+        return make_subject(function, claim, neighbours, name)
+
+    return declare
+
+
+def make_subject(function: Callable[..., Any], claim: Claim, neighbours: Any, name: str | None = None, **more: Any) -> Subject:
+    """The same without a decorator. Raises InvalidValue when the parameters are not those of a subject."""
+    parameters = list(inspect.signature(function).parameters)
+    takes = frozenset(parameters[1:])
+    if not parameters or not takes & {"channel", "rng"}:
+        raise InvalidValue("subject", getattr(function, "__name__", "?"), "a function of (data, channel) or (data, rng)")
+    unknown = takes - {"channel", "rng", "trials"}
+    needed = {p for p in unknown if inspect.signature(function).parameters[p].default is inspect.Parameter.empty}
+    if needed:
+        raise InvalidValue("subject", sorted(needed), "parameters named channel, rng or trials after the data")
+    label = name or str(getattr(function, "__name__", "subject"))
+    return Subject(function, claim, as_neighbours(neighbours), label, takes - unknown, **more)

@@ -1,0 +1,193 @@
+"""What can be audited by name: a file's subjects, a module's, or a registered algorithm."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import inspect
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from dpaudit.claims import DpauditError
+from dpaudit.subjects.subject import Subject
+
+GROUP = "dpaudit.algorithms"
+DEFAULTS: dict[str, Any] = {"delta": "0", "actions": None, "calibration": "tight"}  # for factories that have none
+
+
+class TargetError(DpauditError):
+    """A target that cannot be found or loaded. Keeps its name."""
+
+    def __init__(self, target: str, reason: str) -> None:
+        self.target = target
+        super().__init__(f"{target}: {reason}")
+
+
+class NothingToCheck(TargetError):
+    """A target that holds no subject at all."""
+
+
+def registered() -> dict[str, EntryPoint]:
+    """Algorithms found through entry points, by name."""
+    return {point.name: point for point in sorted(entry_points(group=GROUP), key=lambda p: p.name)}
+
+
+def make_algorithm(name: str, parameters: Mapping[str, Any]) -> Subject:
+    """A registered algorithm with these parameters; those it does not take must be None."""
+    points = registered()
+    if name not in points:
+        raise TargetError(
+            name,
+            "no such algorithm; registered are " + (", ".join(points) or "none") + ", or name a file.py:subject",
+        )
+    factory = _load(points[name])
+    needed = {p.name for p in inspect.signature(factory).parameters.values() if p.default is inspect.Parameter.empty}
+    given = {key: value for key, value in parameters.items() if value is not None}
+    filled = {key: value for key, value in DEFAULTS.items() if key in needed}
+    try:
+        made = factory(**{**filled, **given})
+    except TypeError as error:
+        raise TargetError(name, f"its factory refused the parameters: {error}") from error
+    if not isinstance(made, Subject):
+        raise TargetError(name, "its factory did not return a subject")
+    return made
+
+
+def _load(point: EntryPoint) -> Any:
+    package = point.value.split(":")[0].split(".")[0]
+    try:
+        return point.load()
+    except (ImportError, AttributeError) as error:
+        found = sys.modules.get(package) or _find(package)
+        where = getattr(found, "__file__", None) or next(iter(getattr(found, "__path__", [])), None)
+        if where and getattr(point.dist, "name", "") == "dpaudit":
+            reason = f"another package called {package!r} at {where} hides the one that dpaudit installs; rename or remove it"
+            raise TargetError(point.name, reason) from error
+        raise TargetError(point.name, f"cannot be loaded: {error}") from error
+
+
+def _find(package: str) -> Any:
+    try:
+        spec = importlib.util.find_spec(package)
+    except (ImportError, ValueError):
+        return None
+    return type("Found", (), {"__file__": spec.origin if spec else None})
+
+
+def subjects_of(target: str) -> list[Subject]:
+    """The subjects that a target names: ``file.py[:name]`` or ``module:name``."""
+    path, _, name = target.partition(":") if not target.endswith(".py") else (target, "", "")
+    module = _load_file(target, Path(path)) if path.endswith(".py") else _load_module(target, path)
+    if name:
+        found = getattr(module, name, None)
+        if not isinstance(found, Subject):
+            known = ", ".join(_subjects(module)) or "none"
+            raise TargetError(target, f"no subject called {name!r}; subjects there: {known}")
+        return [found]
+    every = _subjects(module)
+    if not every:
+        raise NothingToCheck(target, "holds no subject; declare one with @dp.subject(claim=…, neighbours=…)")
+    return list(every.values())
+
+
+def _subjects(module: ModuleType) -> dict[str, Subject]:
+    found: dict[str, Subject] = {}
+    for name, value in vars(module).items():
+        if isinstance(value, Subject) and value not in found.values():
+            found[name] = value
+    return found
+
+
+def code_of(subject: Subject) -> Path | None:
+    """What its digest is taken of: the package that its file is part of (folders with ``__init__.py``), else the file.
+
+    It does not depend on how the file was loaded: ``pkg/mod.py:name`` and ``from pkg.mod import name`` are the same code.
+    """
+    try:
+        file = Path(inspect.getfile(inspect.unwrap(subject.function)))
+    except TypeError:  # an object that is called: its class says where it is from
+        try:
+            file = Path(inspect.getfile(type(subject.function)))
+        except TypeError:
+            return None
+    if not file.is_file():
+        return None
+    return _package(file.resolve()) or file
+
+
+def _package(file: Path) -> Path | None:
+    """The outermost of the folders with ``__init__.py`` that a file lies in; None where its own folder has none."""
+    found = None
+    for folder in file.parents:
+        if not (folder / "__init__.py").is_file():
+            break
+        found = folder
+    return found
+
+
+def _load_file(target: str, path: Path) -> ModuleType:
+    """A file of a package under its dotted name, so that relative imports work; any other one under a name of its own."""
+    if not path.is_file():
+        raise TargetError(target, "no such file")
+    file = path.resolve()
+    package = _package(file)
+    root = Path.cwd().resolve() if package is None else package.parent
+    with _importing(target, "loaded", root, file.parent):
+        dotted = _dotted(file, root)
+        return _execute(target, file) if dotted is None else importlib.import_module(dotted)
+
+
+def _dotted(file: Path, root: Path) -> str | None:
+    """The name under which an import finds this very file from ``root``, if it lies in a folder of it."""
+    parts = file.relative_to(root).with_suffix("").parts if file.is_relative_to(root) else ()
+    if len(parts) < 2 or not all(part.isidentifier() for part in parts):
+        return None
+    names = parts[:-1] if parts[-1] == "__init__" else parts
+    try:
+        spec = importlib.util.find_spec(".".join(names))
+    except (ModuleNotFoundError, AttributeError, ValueError):  # its first folder is hidden by another module of that name
+        return None
+    found = None if spec is None or spec.origin is None else Path(spec.origin).resolve()
+    return ".".join(names) if found == file else None
+
+
+def _execute(target: str, file: Path) -> ModuleType:
+    name = f"dpaudit_target_{file.stem}"
+    spec = importlib.util.spec_from_file_location(name, file)
+    if spec is None or spec.loader is None:
+        raise TargetError(target, "not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@contextmanager
+def _importing(target: str, done: str, *folders: Path) -> Iterator[None]:
+    """Imports find these folders: last, so that they hide nothing, and only for now. What goes wrong is a TargetError."""
+    added = [str(folder) for folder in folders]
+    sys.path += added
+    importlib.invalidate_caches()
+    try:
+        yield
+    except DpauditError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise TargetError(target, f"cannot be {done}: {type(error).__name__}: {error}") from error
+    finally:
+        for folder in added:
+            if folder in sys.path:  # the last one: an earlier one is not ours
+                del sys.path[len(sys.path) - 1 - sys.path[::-1].index(folder)]
+
+
+def _load_module(target: str, name: str) -> ModuleType:
+    if ":" not in target:
+        known = ", ".join(registered()) or "none"
+        raise TargetError(target, f"no such target; give file.py[:name], module:name or an algorithm ({known})")
+    with _importing(target, "imported", Path.cwd()):
+        return importlib.import_module(name)

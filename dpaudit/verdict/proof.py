@@ -1,0 +1,188 @@
+"""The upper half of a verdict: run a subject sealed, read its releases, and say what is proven and what that rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from dpaudit.accountants.composition import account_releases
+from dpaudit.channel import Channel, simulate
+from dpaudit.claims import Bound, Claim, DpauditError, Finding, InvalidValue, Leak, Upper
+from dpaudit.claims.leak_watch import watching
+from dpaudit.ledger import Release
+from dpaudit.sealed.array import Sealed
+from dpaudit.subjects import foreign_randomness as outside
+from dpaudit.subjects.probe import PathWatch
+from dpaudit.subjects.subject import Subject, fresh
+
+RUNS = 3  # sealed runs, each on other data and with other noise
+
+
+@dataclass(frozen=True)
+class Proof:
+    """An upper bound, or the findings that stand in its way."""
+
+    upper: Upper | None
+    bound: Bound | None
+    findings: Sequence[Finding]
+    runs: Sequence[Sequence[Release]] = ()  # what each sealed run released
+    untraced: str = ""  # what is not proven, and where its trace was lost
+    fixed: bool = False  # parameters were fixed in advance: path single
+
+    @property
+    def unproven(self) -> set[str]:
+        """The releases whose sensitivity no trace proves."""
+        return {release.name for run in self.runs for release in run if release.derived is None}
+
+    def raised(self, observed: Mapping[str, Fraction], claim: Claim) -> Fraction:
+        """The bound again, with the sensitivities that were observed where they exceed the declared ones."""
+        runs = [[_with_sensitivity(r, observed.get(r.name)) for r in releases] for releases in self.runs]
+        return max(_at(account_releases(releases, claim.delta, fixed=self.fixed), claim) for releases in runs)
+
+
+@dataclass
+class _Run:
+    releases: list[Release]
+    findings: list[Finding]
+    proven: bool
+    single: bool
+    untraced: list[Finding]
+
+
+def prove(subject: Subject, claim: Claim, seed: int) -> Proof:
+    """Sealed runs on audit-made data. ``proven``: every release's sensitivity came out of its trace.
+
+    What the runs show holds for others only if nothing but the data and the door decides: else DPA002, and no bound.
+    """
+    with outside.watching() as seen:
+        proof = _prove(subject, claim, seed)
+    if not seen.sources or _has(proof.findings, "DPA002"):
+        return proof
+    return Proof(None, None, [*proof.findings, Finding("DPA002", str(seen), subject.name)], proof.runs, proof.untraced)
+
+
+def _prove(subject: Subject, claim: Claim, seed: int) -> Proof:
+    rng = np.random.default_rng([seed, 3])
+    pairs = subject.neighbours.pairs(rng)
+    runs: list[_Run] = []
+    for place in range(RUNS):
+        data = pairs[(place * 5) % len(pairs)][place % 2]
+        try:
+            runs.append(_run(subject, claim, data, seed + place))
+        except Exception as error:
+            leak = _leak_behind(error)
+            if leak is None:
+                raise
+            return Proof(None, None, [Finding("DPA002", str(leak)[8:], leak.where)])
+    findings = _distinct([finding for run in runs for finding in run.findings])
+    single = all(run.single for run in runs)
+    try:
+        bounds = [account_releases(run.releases, claim.delta, fixed=single) for run in runs]
+    except InvalidValue as missing:
+        return Proof(None, None, [*findings, Finding("DPA005", str(missing), subject.name)])
+    bound = max(bounds, key=lambda b: _at(b, claim))
+    findings = _distinct([*findings, *(f for f in bound.findings if f.rule != "DPA003" or not _has(findings, "DPA003"))])
+    sensitivity = "proven" if all(run.proven for run in runs) else "declared"
+    path = "single" if single else _enforced(subject, claim, pairs[0][0], seed)
+    # What the budget enforces is the budget: other paths may cost more than the observed ones.
+    figure = claim.epsilon if path == "enforced" and _at(bound, claim) <= claim.epsilon else _at(bound, claim)
+    upper = Upper(figure, bound.method, sensitivity, path)  # type: ignore[arg-type]
+    lost = _told([f for run in runs for f in run.untraced])
+    return Proof(upper, bound, findings, [run.releases for run in runs], lost, single)
+
+
+def _told(untraced: Sequence[Finding]) -> str:
+    """What is not proven, and where; each place once."""
+    places = dict.fromkeys(f"{finding.message} ({finding.where})" for finding in untraced)
+    return "; ".join(places) or "the data was not sealed, as these neighbours give no bounds for it"
+
+
+def _with_sensitivity(release: Release, observed: Fraction | None) -> Release:
+    if observed is None or release.derived is not None or observed <= release.sensitivity:
+        return release
+    more = -(-(observed - release.sensitivity) // Fraction(release.parameters["grid"]))
+    return replace(release, extra={**release.extra, "steps": str(int(release.extra["steps"]) + more)})
+
+
+def _leak_behind(error: BaseException | None) -> Leak | None:
+    """The leak that ended a run. numpy reports some as errors of its own, with the leak as their cause."""
+    while error is not None and not isinstance(error, Leak):
+        error = error.__cause__
+    return error
+
+
+def _at(bound: Bound, claim: Claim) -> Fraction:
+    epsilon, _ = bound.per_observer.get(claim.observer, (bound.epsilon, bound.delta))
+    return epsilon
+
+
+def _run(subject: Subject, claim: Claim, data: Any, seed: int) -> _Run:
+    sealed = subject.neighbours.seal(data)
+    watch = PathWatch()
+    with watching() as noticed, simulate(seed, every_report=True, observe=watch.observe) as channel, channel.audited():
+        returned = subject.run(fresh(data) if sealed is None else sealed, channel)
+    if noticed.leaks:  # also one that the subject caught
+        raise noticed.leaks[0]
+    if _holds_sealed(returned):
+        raise Leak("the returned value", subject.name)
+    if sealed is not None:
+        _compare_with_plain(subject, data, seed, channel)
+    releases = [event.record for event in channel.events if event.record is not None]
+    doubts = [
+        Finding("untraced", f"{doubt.operation} fails on some data, and that would tell", doubt.where) for doubt in noticed.doubts
+    ]
+    proven = sealed is not None and not doubts and all(event.derived is not None for event in channel.events)
+    # Whoever looks at a released value may go on to release more on a branch that this run did not take.
+    watched = not watch.looked and not _reports(channel) and not channel.used_rng
+    return _Run(releases, list(channel.findings), proven, watched, [*channel.untraced, *doubts])
+
+
+def _compare_with_plain(subject: Subject, data: Any, seed: int, sealed: Channel) -> None:
+    """The same run on plain data must ask the same: what is proven about sealed data is then true of plain data."""
+    with simulate(seed, every_report=True) as plain:
+        subject.run(fresh(data), plain)
+    same = len(plain.events) == len(sealed.events) and all(
+        a.name == b.name and np.array_equal(a.query, b.query) for a, b in zip(plain.events, sealed.events, strict=True)
+    )
+    if not same:
+        raise Leak("telling sealed from plain data, or by randomness or state of its own", subject.name)
+
+
+def _holds_sealed(returned: Any) -> bool:
+    if isinstance(returned, dict):
+        returned = list(returned.values())
+    return isinstance(returned, Sealed) or (isinstance(returned, tuple | list) and any(_holds_sealed(r) for r in returned))
+
+
+def _reports(channel: Channel) -> bool:
+    """Reports are handed out as plain numbers, so what they decide is not watched."""
+    return any(event.kind != "release" for event in channel.events)
+
+
+def _enforced(subject: Subject, claim: Claim, data: Any, seed: int) -> str:
+    """Behind a door whose budget equals the claim, every path costs at most the claim. Does the subject fit through it?"""
+    sealed = subject.neighbours.seal(data)
+    for filter_ in ("pure-sums", "zcdp") if claim.delta else ("pure-sums",):
+        try:
+            with watching(), simulate(seed, budget=claim, filter=filter_, every_report=True, proven=True) as channel:
+                subject.run(fresh(data) if sealed is None else sealed, channel)
+        except DpauditError:  # over budget, or a release that is not proven
+            continue
+        return "enforced"
+    return "observed"
+
+
+def _distinct(findings: Sequence[Finding]) -> list[Finding]:
+    """One finding per rule and place."""
+    seen: dict[tuple[str, str], Finding] = {}
+    for finding in findings:
+        seen.setdefault((finding.rule, finding.where), finding)
+    return list(seen.values())
+
+
+def _has(findings: Sequence[Finding], rule: str) -> bool:
+    return any(finding.rule == rule for finding in findings)

@@ -1,0 +1,1 @@
+"""Our corrections, each a claim of its own: privacy and regret."""

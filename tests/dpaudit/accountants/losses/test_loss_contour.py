@@ -1,0 +1,103 @@
+"""The contour against exact sums: at any step it is an upper bound, smoothed or not, and its lower end is a lower one."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from dpaudit.accountants.losses.loss_contour import Contour, Plan, plan, saddle, saddle_at, top
+from dpaudit.accountants.losses.privacy_loss import GaussianLoss, LaplaceLoss, ResponseLoss
+from dpaudit.claims.balls import precision
+
+BITS = 300
+E, K = Fraction("0.2"), 60
+PARTS = [(ResponseLoss(E), K)]
+
+
+def exact(slack: Fraction) -> float:
+    """δ of K randomised responses, by the binomial law."""
+    p = 1 / (1 + math.exp(-float(E)))
+    epsilon = float(top(PARTS) - slack)
+    terms = [math.comb(K, i) * p ** (K - i) * (1 - p) ** i for i in range(K + 1)]
+    return math.fsum(w * -math.expm1(min(0.0, epsilon - (K - 2 * i) * float(E))) for i, w in enumerate(terms))
+
+
+@pytest.mark.parametrize("factor", [0.3, 1, 2, 3, 5])
+@pytest.mark.parametrize("target", [1e-3, 1e-9])
+def test_at_any_step_the_sum_is_an_upper_bound(factor: float, target: float) -> None:
+    at = saddle_at(PARTS, math.log(target), "log_delta")
+    wide = replace(at, step=at.step * factor)
+    with precision(BITS):
+        low, high = Contour(PARTS, wide, plan(PARTS, wide, inner=False)).delta(Fraction(at.slack))
+        truth = exact(Fraction(at.slack))
+        assert float(low.lower()) <= truth * (1 + 1e-12)
+        assert truth <= float(high.upper()) * (1 + 1e-12)
+
+
+def test_a_step_of_five_widths_shows_what_the_aliases_add() -> None:
+    """The twin: there the sum is far above, so the bound above is not kept by exactness alone."""
+    at = saddle_at(PARTS, math.log(1e-6), "log_delta")
+    wide = replace(at, step=at.step * 8)
+    with precision(BITS):
+        high = Contour(PARTS, wide, plan(PARTS, wide, inner=False)).delta(Fraction(at.slack))[1]
+    assert float(high.upper()) > 1.05 * exact(Fraction(at.slack))
+
+
+@pytest.mark.parametrize("tau", [0.1, 0.03, 0.01])
+def test_smoothing_encloses_the_truth(tau: float) -> None:
+    """τ and 2τ bound δ from both sides; nodes up to where the smoothing ends the integrand."""
+    at = saddle_at(PARTS, math.log(1e-4), "log_delta")
+    nodes = math.ceil(math.sqrt(80) / tau / at.step)
+    with precision(BITS):
+        smoothed = Contour(PARTS, at, Plan([(0, nodes + 1)], tau, 1e-15, False, 0.0))
+        low, high = smoothed.delta(Fraction(at.slack))
+    truth = exact(Fraction(at.slack))
+    assert float(low.lower()) <= truth <= float(high.upper())
+    assert float(high.upper()) - float(low.lower()) <= 3 * tau * truth * at.c
+
+
+@pytest.mark.parametrize("count", [1, 5, 40])
+def test_leaving_out_the_atoms_leaves_out_just_them(count: int) -> None:
+    parts = [(LaplaceLoss(Fraction("0.5"), 2**20), count)]
+    at = saddle_at(parts, math.log(1e-3), "log_delta")
+    e = 0.5
+    with precision(BITS):
+        whole = [float(end) for end in Contour(parts, at, plan(parts, at, inner=False)).delta(Fraction(at.slack))]
+        inner = [float(end) for end in Contour(parts, at, plan(parts, at, inner=True)).delta(Fraction(at.slack))]
+    epsilon = count * e - at.slack
+    r = math.exp(-e / 2**20)
+    atoms = math.fsum(
+        math.comb(count, i) * (1 + r) ** -count * math.exp(-e * i) * max(0.0, -math.expm1(epsilon - (count - 2 * i) * e))
+        for i in range(count + 1)
+        if (count - 2 * i) * e > epsilon
+    )
+    assert whole[0] <= inner[1] + atoms
+    assert inner[0] + atoms <= whole[1] * (1 + 1e-12)
+    assert inner[1] - inner[0] <= whole[1] - whole[0] + 1e-12
+
+
+def test_a_gaussian_release_needs_no_smoothing_and_few_nodes() -> None:
+    parts = [(GaussianLoss(Fraction(1)), 1), (ResponseLoss(E), 10)]
+    at = saddle_at(parts, math.log(1e-6), "log_delta")
+    found = plan(parts, at, inner=False)
+    assert found.tau == 0
+    assert sum(last - first for first, last in found.runs) < 100
+
+
+def test_the_cost_does_not_depend_on_the_number_of_releases() -> None:
+    nodes = []
+    for count in (10**4, 10**8, 10**12):
+        parts = [(LaplaceLoss(Fraction(10) / math.isqrt(count), 2**20), count)]
+        at = saddle_at(parts, math.log(1e-6), "log_delta")
+        nodes.append(sum(last - first for first, last in plan(parts, at, inner=False).runs))
+    assert max(nodes) <= 64
+
+
+def test_saddle_points_are_found_by_slack_and_by_delta() -> None:
+    at = saddle(PARTS, 2.0)
+    assert saddle_at(PARTS, at.slack, "slack").c == pytest.approx(2.0, rel=0.01)
+    assert saddle_at(PARTS, at.log_delta, "log_delta").c == pytest.approx(2.0, rel=0.01)
+    assert math.exp(at.log_delta) == pytest.approx(exact(Fraction(at.slack)), rel=0.05)

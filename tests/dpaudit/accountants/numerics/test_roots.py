@@ -1,0 +1,58 @@
+"""The search: floats guide, enclosures decide."""
+
+import math
+from fractions import Fraction
+
+import pytest
+
+from dpaudit.accountants.numerics.roots import Root, certified_ends, float_root
+
+DELTA = Fraction(1, 1000)
+
+
+@pytest.mark.parametrize("start", [-8.0, 0.0, 9.0])
+def test_a_zero_is_found_from_anywhere(start):
+    found = float_root(lambda x: math.expm1(x - 1.234), start, 3.0)
+    assert found.at == pytest.approx(1.234, abs=1e-6)
+    assert found.slope == pytest.approx(1, abs=0.1)
+
+
+def test_a_curve_that_is_infinite_on_one_side_has_a_zero_too():
+    found = float_root(lambda x: -math.inf if x < 0.5 else x - 2, -3.0, 3.0)
+    assert found.at == pytest.approx(2, abs=1e-6)
+
+
+def falling(blur):
+    """δ(x) = e^{−10x} in an enclosure of relative width ``blur``."""
+
+    def curve(x):
+        value = Fraction(math.exp(-10 * float(x)))
+        return value * (1 - Fraction(blur)), value * (1 + Fraction(blur))
+
+    return curve
+
+
+@pytest.mark.parametrize("blur", [0.0, 1e-6, 0.1])
+@pytest.mark.parametrize("off", [0.0, 1e-4, -1e-4, 0.05])
+def test_both_ends_are_proven_and_close_to_the_curve(blur, off):
+    curve, root = falling(blur), math.log(1000) / 10
+    safe, unsafe = certified_ends(curve, Fraction, Root(root + off, -10.0), DELTA)
+    assert unsafe < safe
+    assert curve(safe)[1] <= DELTA
+    assert curve(unsafe)[0] > DELTA
+    assert float(safe - unsafe) <= 0.25 * blur + 1e-6
+
+
+def test_a_rising_curve_has_its_ends_the_other_way_round():
+    def curve(x):
+        return (Fraction(math.exp(5 * float(x))) / 10**6,) * 2
+
+    safe, unsafe = certified_ends(curve, Fraction, Root(math.log(1000) / 5, 5.0), DELTA)
+    assert safe < unsafe
+    assert curve(safe)[1] <= DELTA < curve(unsafe)[0]
+
+
+def test_an_enclosure_that_proves_nothing_leaves_the_end_open():
+    safe, unsafe = certified_ends(lambda x: (Fraction(0), Fraction(1)), Fraction, Root(1.0, -1.0), DELTA)
+    assert safe is None
+    assert unsafe is None

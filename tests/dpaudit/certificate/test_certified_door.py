@@ -1,0 +1,173 @@
+"""A certificate opens a door with its own budget, for the certified code and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+import dpaudit as dp
+from dpaudit.certificate import NotAsCertified, TamperedCertificate, audit_subject, read_ledger, refuse, sign, statement
+from dpaudit.certificate.envelope import open_certificate
+from dpaudit.certificate.validity import check
+from dpaudit.subjects.subject import Subject, make_subject
+from dpaudit.subjects.targets import code_of, make_algorithm, subjects_of
+
+DATA = np.linspace(-1, 1, 100)
+
+
+@pytest.fixture
+def certified(subject: Subject, key: Ed25519PrivateKey, tmp_path: Path) -> Path:
+    path = tmp_path / "subject.json"
+    path.write_text(sign(statement(None, audit_subject(subject, seed=1), [], []), key), encoding="utf-8")
+    return path
+
+
+def through(ledger: Path, certificate: Path, subject: Subject, key: Any) -> float:
+    """Deploy once; what was released."""
+    with dp.open_ledger(ledger) as opened, dp.live_certified(opened, certificate, subject=subject, trusted_key=key) as channel:
+        return float(subject.run(dp.seal(DATA, -1, 1), channel))
+
+
+def test_the_door_has_the_certified_budget(certified: Path, subject: Subject, key: Ed25519PrivateKey, tmp_path: Path) -> None:
+    through(tmp_path / "live.ledger", certified, subject, key.public_key())
+    with dp.open_ledger(tmp_path / "live.ledger", readonly=True) as ledger:
+        assert ledger.budget is not None
+        assert (ledger.budget.epsilon, ledger.budget.delta, ledger.proven) == (1, 0, True)
+        assert ledger.spent() == (1, 0)
+    with pytest.raises(dp.BudgetExceeded):  # the budget is spent, also for the next process
+        through(tmp_path / "live.ledger", certified, subject, key.public_key())
+
+
+def test_what_went_through_it_can_be_certified_and_belongs_to_the_certificate(
+    certified: Path, subject: Subject, key: Ed25519PrivateKey, tmp_path: Path
+) -> None:
+    ledger = tmp_path / "live.ledger"
+    through(ledger, certified, subject, key.public_key())
+    refuse(read_ledger(ledger), audit_subject(subject, seed=2), [])
+    found = check(open_certificate(certified, [key.public_key()]), ledger=ledger, source=code_of(subject))
+    assert any("says that it was opened for the certified code" in one for one in found.checked)
+    with dp.open_ledger(tmp_path / "other.ledger") as other, dp.live(other, 2, proven=True) as channel:
+        channel.release("sum", dp.seal(DATA, -1, 1).sum(), dp.Laplace(scale=2), sensitivity=2)
+    with pytest.raises(NotAsCertified, match="budget"):
+        check(open_certificate(certified, [key.public_key()]), ledger=tmp_path / "other.ledger")
+
+
+def test_unproven_releases_do_not_pass(certified: Path, subject: Subject, key: Ed25519PrivateKey, tmp_path: Path) -> None:
+    with (
+        dp.open_ledger(tmp_path / "live.ledger") as ledger,
+        dp.live_certified(ledger, certified, subject=subject, trusted_key=key.public_key()) as channel,
+        pytest.raises(dp.DpauditError, match="proven releases only"),
+    ):
+        channel.release("sum", DATA.sum(), dp.Laplace(scale=2), sensitivity=2)
+
+
+def test_changed_source_is_refused(certified: Path, subject: Subject, key: Ed25519PrivateKey, tmp_path: Path) -> None:
+    code = code_of(subject)
+    assert code is not None
+    whole = code.read_text(encoding="utf-8")
+    code.write_text(whole.replace("scale=2", "scale=3"), encoding="utf-8")
+    (changed,) = subjects_of(str(code))
+    with pytest.raises(NotAsCertified, match="source code is not the one"):
+        through(tmp_path / "live.ledger", certified, changed, key.public_key())
+    with dp.open_ledger(tmp_path / "live.ledger", readonly=True) as ledger:
+        assert not list(ledger.releases())
+    code.write_text(whole, encoding="utf-8")  # the twin: as certified, it passes
+    through(tmp_path / "live.ledger", certified, subject, key.public_key())
+
+
+def test_another_configuration_is_refused(certified: Path, subject: Subject, key: Ed25519PrivateKey, tmp_path: Path) -> None:
+    for changed in (
+        replace(subject, neighbours=dp.replace_one(n=101, low=-1, high=1)),
+        replace(subject, notes={"calibration": "other"}),
+        replace(subject, name="other"),
+    ):
+        with pytest.raises(NotAsCertified, match="configuration"):
+            through(tmp_path / "live.ledger", certified, changed, key.public_key())
+
+
+def test_another_horizon_of_an_algorithm_is_another_configuration(key: Ed25519PrivateKey, tmp_path: Path) -> None:
+    made = [make_algorithm("central", {"epsilon": "1", "horizon": horizon}) for horizon in (300, 301)]
+    path = tmp_path / "central.json"
+    path.write_text(sign(statement(None, audit_subject(made[0], seed=1, samples=200), [], []), key), encoding="utf-8")
+    opened = {"certificate": path, "trusted_key": key.public_key()}
+    with dp.open_ledger(tmp_path / "c.ledger") as ledger:
+        with dp.live_certified(ledger, subject=made[0], **opened) as channel:
+            assert made[0].evaluate is not None
+            made[0].evaluate(channel, np.random.default_rng(1))
+        with pytest.raises(NotAsCertified, match="configuration"), dp.live_certified(ledger, subject=made[1], **opened):
+            pass
+
+
+def test_a_stranger_or_a_changed_certificate_opens_nothing(
+    certified: Path, subject: Subject, key: Ed25519PrivateKey, tmp_path: Path
+) -> None:
+    stranger = Ed25519PrivateKey.generate().public_key()
+    with pytest.raises(NotAsCertified, match="did not sign"):
+        through(tmp_path / "live.ledger", certified, subject, stranger)
+    text = certified.read_text(encoding="utf-8")
+    certified.write_text(text[:400] + ("A" if text[400] != "A" else "B") + text[401:], encoding="utf-8")
+    with pytest.raises(TamperedCertificate, match="DPA007"):
+        through(tmp_path / "live.ledger", certified, subject, key.public_key())
+
+
+def test_a_trusted_key_may_be_a_file(certified: Path, subject: Subject, key: Ed25519PrivateKey, tmp_path: Path) -> None:
+    pem = tmp_path / "auditor.pub"
+    pem.write_bytes(key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo))
+    through(tmp_path / "live.ledger", certified, subject, pem)
+
+
+def test_a_ledger_with_another_budget_or_a_past_is_refused(
+    certified: Path, subject: Subject, key: Ed25519PrivateKey, tmp_path: Path
+) -> None:
+    for name, budget in (("smaller", "1/2"), ("larger", "2"), ("declared", "1"), ("past", None)):
+        path = tmp_path / f"{name}.ledger"
+        with dp.open_ledger(path) as ledger, dp.live(ledger, budget, proven=budget != "1") as channel:
+            if budget is None:
+                channel.release("sum", dp.seal(DATA, -1, 1).sum(), dp.Laplace(scale=2), sensitivity=2)
+        with pytest.raises(NotAsCertified):
+            through(path, certified, subject, key.public_key())
+
+
+def test_a_certificate_about_a_ledger_alone_binds_no_code(
+    deployment: Path, subject: Subject, key: Ed25519PrivateKey, tmp_path: Path
+) -> None:
+    path = tmp_path / "ledger.json"
+    path.write_text(sign(statement(read_ledger(deployment), None, [], []), key), encoding="utf-8")
+    with pytest.raises(NotAsCertified, match="ledger alone"):
+        through(tmp_path / "live.ledger", path, subject, key.public_key())
+
+
+def test_what_no_running_sum_can_keep_binds_no_door(key: Ed25519PrivateKey, tmp_path: Path) -> None:
+    """Two releases at ε = 1, fixed in advance: together 1.9 at δ = 0.05, where sums of ε give 2 and sums of ρ more."""
+
+    def many(rewards: dp.Sealed, channel: dp.Channel) -> None:
+        for step in range(2):
+            channel.release(f"step {step}", rewards.sum(), dp.Laplace(scale=2), sensitivity=2)
+
+    subject = make_subject(many, dp.Claim("1.9", "0.05"), dp.replace_one(n=3, low=-1, high=1))
+    audited = audit_subject(subject, seed=1, samples=200)
+    refuse(None, audited, [])
+    path = tmp_path / "many.json"
+    path.write_text(sign(statement(None, audited, [], []), key), encoding="utf-8")
+    assert open_certificate(path).predicate["door"] is None
+    with pytest.raises(NotAsCertified, match="no running sum"):
+        through(tmp_path / "live.ledger", path, subject, key.public_key())
+
+
+def test_a_budget_for_proven_releases_stays_one(tmp_path: Path) -> None:
+    """The ledger remembers it: a later door that does not ask for proven releases takes nothing else all the same."""
+    with dp.open_ledger(tmp_path / "p.ledger") as ledger, dp.live(ledger, 4, proven=True) as channel:
+        channel.release("sum", dp.seal(DATA, -1, 1).sum(), dp.Laplace(scale=2), sensitivity=2)
+    with dp.open_ledger(tmp_path / "p.ledger") as ledger, dp.live(ledger) as channel:
+        assert ledger.proven
+        with pytest.raises(dp.DpauditError, match="proven releases only"):
+            channel.release("sum", 0.5, dp.Laplace(scale=2), sensitivity=2)
+    with dp.open_ledger(tmp_path / "d.ledger") as ledger, dp.live(ledger, 4) as channel:  # the twin
+        channel.release("sum", 0.5, dp.Laplace(scale=2), sensitivity=2)
+        assert not ledger.proven
