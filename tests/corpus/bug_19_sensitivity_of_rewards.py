@@ -5,5 +5,5 @@ from __future__ import annotations
 import algorithms
 
 EXPECTED = {"bug": ("refuted", "DPA003"), "repaired": ("certified", "")}
-bug = algorithms.elimination.central(epsilon="1", horizon=1000, calibration="printed")
-repaired = algorithms.elimination.central(epsilon="1", horizon=1000, calibration="corrected")
+bug = algorithms.central(epsilon="1", horizon=1000, calibration="printed")
+repaired = algorithms.central(epsilon="1", horizon=1000, calibration="corrected")

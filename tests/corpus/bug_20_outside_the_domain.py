@@ -9,5 +9,5 @@ import algorithms
 
 EXPECTED = {"bug": ("refuted", "DPA004"), "repaired": ("certified", "")}
 setting = {"epsilon": "5", "delta": "1e-6", "horizon": 3000, "low": 0, "high": 1}
-bug = algorithms.elimination.shuffled(**setting, calibration="printed")
-repaired = algorithms.elimination.shuffled(**setting, calibration="corrected")
+bug = algorithms.shuffled(**setting, calibration="printed")
+repaired = algorithms.shuffled(**setting, calibration="corrected")
