@@ -12,7 +12,7 @@ from typing import NoReturn
 
 from dpaudit import __version__
 from dpaudit.claims import DpauditError
-from dpaudit.commands import UNUSABLE, VIOLATED, Answer, fail, write_file
+from dpaudit.commands import UNUSABLE, Answer, fail, write_file
 from dpaudit.commands.accounting.account import account_command, amplify_command, invert_command
 from dpaudit.commands.accounting.calibrate import calibrate_command
 from dpaudit.commands.accounting.compare import compare_command
@@ -39,7 +39,6 @@ from dpaudit.commands.start.explain import explain_command
 from dpaudit.commands.start.run import demo_command, run_command
 
 PAGES = ("html", "markdown")
-VIOLATIONS = ("TamperedLedger", "TamperedCertificate", "NotAsCertified")  # errors that say so, by name: nothing is loaded for it
 
 
 class Parser(argparse.ArgumentParser):
@@ -61,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code, text = answer
         _write(text, options.output)
     except DpauditError as error:
-        return fail(str(error), VIOLATED if type(error).__name__ in VIOLATIONS else UNUSABLE)
+        return fail(str(error), error.exit_code)
     except KeyboardInterrupt:
         return fail("interrupted; nothing was concluded", UNUSABLE)
     except BrokenPipeError:

@@ -188,7 +188,7 @@ def _understated(releases: Sequence[Release]) -> list[Finding]:
     more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
     proven = show(first.derived or Fraction(0))
     message = f"release {first.name!r}{more} declares sensitivity {show(first.sensitivity)}, proven is {proven}"
-    return [Finding("DPA003", message, first.name)]
+    return [Finding("DPA003", message, first.name, first.name)]
 
 
 def _line(read: Read, delta: Fraction) -> Line:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dpaudit.claims import DpauditError
+from dpaudit.claims.exit_codes import UNPROVEN, VIOLATED
 
 
 class Refused(DpauditError):
@@ -12,15 +13,19 @@ class Refused(DpauditError):
 
     def __init__(self, what: str, reasons: Sequence[str], refuted: bool = False) -> None:
         self.what, self.reasons, self.refuted = what, tuple(reasons), refuted
+        self.exit_code = VIOLATED if refuted else UNPROVEN
         super().__init__(f"{what} is not certified: " + "; ".join(reasons))
 
 
 class TamperedCertificate(DpauditError):
     """DPA007: a certificate, or what it is about, is not what was signed (exit code 1)."""
 
+    rule = "DPA007"
+    exit_code = VIOLATED
+
     def __init__(self, path: str, reason: str) -> None:
         self.path, self.reason = path, reason
-        super().__init__(f"DPA007: {path}: {reason}")
+        super().__init__(f"{path}: {reason}")
 
 
 class UnreadableCertificate(DpauditError):
@@ -32,7 +37,9 @@ class UnreadableCertificate(DpauditError):
 
 
 class NotAsCertified(DpauditError):
-    """A door does not open for code, configuration or ledgers other than the certified ones."""
+    """A door does not open for code, configuration or ledgers other than the certified ones (exit code 1)."""
+
+    exit_code = VIOLATED
 
     def __init__(self, path: str, reason: str) -> None:
         self.path, self.reason = path, reason

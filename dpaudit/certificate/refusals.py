@@ -13,6 +13,7 @@ from dpaudit.certificate.facts.reliance import Reliance
 from dpaudit.certificate.facts.running_code import not_its_code
 from dpaudit.claims import Claim, Finding, Outcome, show
 from dpaudit.ledger import Budget, Release
+from dpaudit.verdict.audit import BLOCKING
 
 CLOSED = "closed"  # a release that names it was calibrated by the closed formula, which holds in its domain only
 
@@ -72,7 +73,14 @@ def _of_audit(audited: AuditEvidence) -> list[str]:
     reasons = [] if verdict.verdict is Outcome.CERTIFIED else [f"{verdict.verdict} claim {verdict.claim}: {verdict.reason}"]
     other = not_its_code(audited.subject)
     reasons += [] if other is None else [other]
-    return reasons + _of_findings(f for f in verdict.findings if f.message not in verdict.reason)
+    reason = _obstacle(audited)  # which stands in the verdict's reason already
+    return reasons + _of_findings(f for f in verdict.findings if f is not reason)
+
+
+def _obstacle(audited: AuditEvidence) -> Finding | None:
+    """The finding that keeps a claim unproven: the first of a rule that nothing is certified beside."""
+    unproven = audited.verdict.verdict is Outcome.UNPROVEN and audited.subject.grey
+    return next((finding for finding in audited.verdict.findings if unproven and finding.rule in BLOCKING), None)
 
 
 def _of_findings(findings: Iterable[Finding]) -> list[str]:

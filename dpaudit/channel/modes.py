@@ -153,8 +153,10 @@ class Pinned:
 
 
 class PathChanged(DpauditError):
-    """With all outputs pinned the algorithm took another path: something else than the outputs decided it (DPA002)."""
+    """With all outputs pinned the algorithm took another path: something else than the outputs decided it."""
+
+    rule = "DPA002"
 
     def __init__(self, release: int) -> None:
         self.release = release
-        super().__init__(f"DPA002: with all outputs pinned, the run changed its path at release {release + 1}")
+        super().__init__(f"with all outputs pinned, the run changed its path at release {release + 1}")

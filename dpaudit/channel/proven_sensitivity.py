@@ -50,9 +50,10 @@ class Proving:
             raise DpauditError(f"release {name!r} is refused: {reason}")
         derived = exact(found.sensitivity(noise.norm), "sensitivity")
         if isinstance(declared, Fraction) and derived > declared * (1 + Fraction(1, 10**12)):
+            error = SensitivityError(name, declared, derived)
             if self.strict:
-                raise SensitivityError(name, declared, derived)
-            self.findings.append(Finding("DPA003", str(SensitivityError(name, declared, derived))[8:], caller()))
+                raise error
+            self.findings.append(Finding("DPA003", error.detail, caller(), name))
         return derived, Cohort.of(found.cohort), found.steps(noise.grid, noise.norm)
 
     def _refuse_after_leak(self, name: str) -> None:

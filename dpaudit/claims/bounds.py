@@ -13,11 +13,15 @@ from dpaudit.claims.errors import InvalidValue
 
 @dataclass(frozen=True)
 class Finding:
-    """Something a rule has to say, and where. A finding never refutes by itself."""
+    """Something a rule has to say, and where. A finding never refutes by itself.
+
+    ``release``: the name of the release that it is about, for whoever looks it up; no part of the JSON.
+    """
 
     rule: str
     message: str
     where: str = ""
+    release: str | None = None
 
     def to_dict(self) -> dict[str, str]:
         return {"rule": self.rule, "message": self.message, "where": self.where}

@@ -1,15 +1,31 @@
-"""Every error that dpaudit raises on purpose. Each keeps what it is about as fields; its message says what to do."""
+"""Every error that dpaudit raises on purpose. Each keeps what it is about as fields; its message says what to do.
+
+What a program decides by is a field: ``rule``, ``exit_code`` and those of the subclass. The message is for people.
+"""
 
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import ClassVar
 
 from dpaudit.claims.decimals import show
+from dpaudit.claims.exit_codes import UNUSABLE
 from dpaudit.claims.leak_watch import notice
 
 
 class DpauditError(Exception):
-    """Root of every error that dpaudit raises on purpose. The message says what to do about it."""
+    """Root of every error that dpaudit raises on purpose. The message says what to do about it.
+
+    ``rule``: the id of the rule that it breaks, or None. ``detail``: the message without that id. ``exit_code``: of a command
+    that it ends.
+    """
+
+    rule: ClassVar[str | None] = None
+    exit_code: int = UNUSABLE
+
+    def __init__(self, detail: str = "") -> None:
+        self.detail = detail
+        super().__init__(detail if self.rule is None else f"{self.rule}: {detail}")
 
 
 class InvalidValue(DpauditError, ValueError):
@@ -24,10 +40,12 @@ class InvalidValue(DpauditError, ValueError):
 class BudgetExceeded(DpauditError):
     """DPA001: the door refused a release that would have exceeded its budget. No noise was drawn."""
 
+    rule = "DPA001"
+
     def __init__(self, release: str, would_cost: tuple[Fraction, Fraction], budget: tuple[Fraction, Fraction]) -> None:
         self.release, self.would_cost, self.budget = release, would_cost, budget
         super().__init__(
-            f"DPA001: release {release!r} would bring a record to ε={show(would_cost[0])}, δ={show(would_cost[1])}; "
+            f"release {release!r} would bring a record to ε={show(would_cost[0])}, δ={show(would_cost[1])}; "
             f"the budget is ε={show(budget[0])}, δ={show(budget[1])}"
         )
 
@@ -38,21 +56,23 @@ class Leak(DpauditError):
     No TypeError: numpy and others would swallow it, try something else and complain about that.
     """
 
+    rule = "DPA002"
+
     def __init__(self, operation: str, where: str = "") -> None:
         self.operation, self.where = operation, where
-        super().__init__(
-            f"DPA002: private data leaves by {operation}{f' at {where}' if where else ''}; release it through the channel"
-        )
+        super().__init__(f"private data leaves by {operation}{f' at {where}' if where else ''}; release it through the channel")
         notice(self)  # also where the code that leaks catches it
 
 
 class SensitivityError(DpauditError):
     """DPA003: the sensitivity derived from the trace is larger than the declared one."""
 
+    rule = "DPA003"
+
     def __init__(self, release: str, declared: Fraction, derived: Fraction) -> None:
         self.release, self.declared, self.derived = release, declared, derived
         super().__init__(
-            f"DPA003: release {release!r} declares sensitivity {show(declared)}, but one record can move it by {show(derived)}"
+            f"release {release!r} declares sensitivity {show(declared)}, but one record can move it by {show(derived)}"
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dpaudit.claims import DpauditError
+from dpaudit.claims.exit_codes import VIOLATED
 
 
 class MalformedJson(DpauditError, ValueError):
@@ -33,9 +34,12 @@ class UnreadableLedger(DpauditError):
 class TamperedLedger(DpauditError):
     """DPA007: the content of a ledger, an export or a checkpoint is not what was written (exit code 1)."""
 
+    rule = "DPA007"
+    exit_code = VIOLATED
+
     def __init__(self, path: str, reason: str) -> None:
         self.path, self.reason = path, reason
-        super().__init__(f"DPA007: {path}: {reason}")
+        super().__init__(f"{path}: {reason}")
 
 
 class WrongKind(DpauditError):

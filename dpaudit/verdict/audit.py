@@ -196,17 +196,17 @@ def _findings(proof: Proof, found: Attack) -> list[Finding]:
     """One finding per rule and place. Where a trace exceeds what is declared, a pair that does is shown, if one was seen."""
     merged: dict[tuple[str, str], Finding] = {}
     rules = {finding.rule for finding in proof.findings}
+    traced = [_with_pair(finding, found.observed) for finding in proof.findings]
     later = [f for f in (*found.findings, *found.observed.findings) if f.rule not in rules]
-    for finding in (*proof.findings, *later):
+    for finding in (*traced, *later):
         merged.setdefault((finding.rule, finding.where), finding)
-    return [_with_pair(finding, found.observed) for finding in merged.values()]
+    return list(merged.values())
 
 
 def _with_pair(finding: Finding, observed: Observed) -> Finding:
-    shown = next((name for name in observed.excess if f"release {name!r}" in finding.message), None)
-    if finding.rule != "DPA003" or shown is None or finding.message == observed.told(shown):
+    if finding.rule != "DPA003" or finding.release not in observed.excess:
         return finding
-    return replace(finding, message=f"{finding.message}; seen on {observed.largest[shown].sides()}")
+    return replace(finding, message=f"{finding.message}; seen on {observed.largest[finding.release].sides()}")
 
 
 def _check_contradiction(upper: Upper | None, found: Attack, claim: Claim) -> None:

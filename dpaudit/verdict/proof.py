@@ -77,7 +77,7 @@ def _prove(subject: Subject, claim: Claim, seed: int) -> Proof:
             leak = _leak_behind(error)
             if leak is None:
                 raise
-            return Proof(None, None, [Finding("DPA002", str(leak)[8:], leak.where)])
+            return Proof(None, None, [Finding("DPA002", leak.detail, leak.where)])
     findings = _distinct([finding for run in runs for finding in run.findings])
     single = all(run.single for run in runs)
     try:

@@ -59,7 +59,7 @@ def search_sensitivity(subject: Subject, seed: int, observed: Observed) -> list[
         climb(relation.strategy, search.share, seed, EXAMPLES)
     if search.changed is None:
         return []
-    return [Finding("DPA002", str(search.changed)[8:] + " on neighbouring data", f"release {search.changed.release + 1}")]
+    return [Finding("DPA002", search.changed.detail + " on neighbouring data", f"release {search.changed.release + 1}")]
 
 
 def _among(relation: Relation, search: _Search) -> None:

@@ -180,7 +180,7 @@ class Observed:
 
     @property
     def findings(self) -> list[Finding]:
-        return [Finding("DPA003", self.told(name), name) for name in self.excess]
+        return [Finding("DPA003", self.told(name), name, name) for name in self.excess]
 
     def told(self, name: str) -> str:
         """The pair that exceeds what is declared, in words."""
@@ -226,7 +226,7 @@ def far_replay(subject: Subject, seed: int, rng: np.random.Generator) -> Finding
         except PathChanged as changed:
             return Finding(
                 "DPA002",
-                str(changed)[8:] + " when the data was replaced by other data",
+                changed.detail + " when the data was replaced by other data",
                 f"release {changed.release + 1}",
             )
     return None

@@ -37,7 +37,7 @@ def _repeated(subject: Subject, data: Any, seed: int) -> Finding | None:
     try:
         one = play(subject, data, data, seed, None)
     except PathChanged as changed:
-        return Finding("DPA002", str(changed)[8:] + " although the data was the same", f"release {changed.release + 1}")
+        return Finding("DPA002", changed.detail + " although the data was the same", f"release {changed.release + 1}")
     for event, mirror in zip(one.events, one.mirror, strict=True):
         if event.to != "shuffled" and not event.hidden and not np.array_equal(event.query, mirror.query):
             return Finding(

@@ -55,7 +55,7 @@ def _replay_pairs(subject: Subject, pairs: Pairs, seed: int, checked: Checked) -
 
 def path_finding(changed: PathChanged) -> Finding:
     """Neighbours with the same outputs took different paths."""
-    return Finding("DPA002", str(changed)[8:] + " on neighbouring data", f"release {changed.release + 1}")
+    return Finding("DPA002", changed.detail + " on neighbouring data", f"release {changed.release + 1}")
 
 
 def _fewer(subject: Subject, trials: int | None) -> int | None:

@@ -13,7 +13,6 @@ from dpaudit.claims import DpauditError
 from dpaudit.commands import (
     HOLDS,
     UNPROVEN,
-    VIOLATED,
     Answer,
     algorithm_parameters,
     as_json,
@@ -54,8 +53,7 @@ def certify_command(options: argparse.Namespace) -> Answer:
         document = statement(ledger, audited, claims, [waiver.to_dict() for waiver in waivers])
         text = sign(document, key)
     except Refused as refused:
-        code = VIOLATED if refused.refuted else UNPROVEN
-        fail(f"{refused}; {place} was not written", code)
+        code = fail(f"{refused}; {place} was not written", refused.exit_code)
         answer = {"schema": "dpaudit.certify/1", "certified": False, "name": refused.what, "refused": list(refused.reasons)}
         return code, as_json(answer) if options.format == "json" else ""
     write_new(text, place)
