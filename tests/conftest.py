@@ -1,18 +1,23 @@
-"""What all tests share: ``@pytest.mark.needs("cc")``, and the parts of ``benchmarks`` that the suite runs in small."""
+"""What all tests share: markers, children that hear Ctrl-C and always end, and the parts of ``benchmarks`` that run in small."""
 
 from __future__ import annotations
 
 import importlib.util
 import os
 import shutil
+import signal
+import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
 MISSING = pytest.StashKey[set[str]]()
+Start = Callable[..., "subprocess.Popen[str]"]
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -32,6 +37,31 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     for program in sorted(config.stash[MISSING]):
         terminalreporter.write_line(f"not installed, so tests that need it did not run: {program}", yellow=True)
+
+
+@pytest.fixture
+def start_child() -> Iterator[Start]:
+    """Start a program in a session of its own; ``interrupt``: what it does on SIGINT (default: what a program does by itself).
+
+    A job in the background of a script ignores SIGINT, and so would every program that it starts. What still runs when
+    the test is over is killed with its group, so that no test waits for a child.
+    """
+    children: list[subprocess.Popen[str]] = []
+
+    def start(command: list[str], interrupt: Any = signal.default_int_handler, **options: Any) -> subprocess.Popen[str]:
+        before = signal.signal(signal.SIGINT, interrupt)  # exec resets a handler to the default and keeps SIG_IGN
+        try:
+            child = subprocess.Popen(command, text=True, start_new_session=True, **options)
+        finally:
+            signal.signal(signal.SIGINT, before)
+        children.append(child)
+        return child
+
+    yield start
+    for child in children:
+        with suppress(ProcessLookupError):
+            os.killpg(child.pid, signal.SIGKILL)
+        child.communicate(timeout=20)
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""A program that is missing is named and skipped on a developer's machine, and fails a CI job."""
+"""A missing program is named, and fails a CI job only; a test that waits for ever is ended with what it started."""
 
 from __future__ import annotations
 
@@ -34,3 +34,32 @@ def test_a_missing_program_is_named_and_fails_only_in_ci(tmp_path: Path, ci: str
     assert outcome in done.stdout
     assert "did not run: no-such-program" in done.stdout
     assert "did not run: sh" not in done.stdout
+
+
+ENDLESS = """
+import subprocess
+import sys
+
+def test_that_waits_for_ever(start_child):
+    code = "import os, time; print(os.getpid(), flush=True); time.sleep(1000)"
+    child = start_child([sys.executable, "-c", code], stdout=subprocess.PIPE)
+    print("child", child.stdout.readline())
+    child.communicate()
+"""
+
+
+def test_a_test_that_waits_for_ever_fails_and_leaves_no_child(tmp_path: Path) -> None:
+    shutil.copy(Path(__file__).with_name("conftest.py"), tmp_path)
+    (tmp_path / "test_it.py").write_text(ENDLESS, encoding="utf-8")
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-o", "timeout=2", "-o", "timeout_method=signal"]
+    done = subprocess.run([*command, str(tmp_path)], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 1, done.stdout
+    assert "Timeout (>2.0s)" in done.stdout
+    child = int(next(line for line in done.stdout.splitlines() if line.startswith("child")).split()[1])
+    with pytest.raises(ProcessLookupError):
+        os.kill(child, 0)
+
+
+def test_every_test_of_this_suite_has_a_time_limit(pytestconfig: pytest.Config) -> None:
+    assert 0 < float(pytestconfig.getini("timeout")) <= 600
+    assert pytestconfig.getini("timeout_method") == "signal"

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ import pytest
 
 from dpaudit.cli import main
 
+Interrupted = Callable[..., subprocess.CompletedProcess[str]]
 SUBJECTS = """
 import time
 from pathlib import Path
@@ -104,23 +105,28 @@ def test_a_scheduler_gives_the_same_results(cluster: str, capsys: pytest.Capture
         assert audited(capsys, "subjects.py:half", "--samples", "30000", "--scheduler", cluster, *more) == here
 
 
-def interrupted(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
+@pytest.fixture
+def interrupted(folder: Path, start_child: Callable[..., subprocess.Popen[str]]) -> Interrupted:
     """The command, with Ctrl-C to its whole group after it has run for a second, as a terminal sends it."""
-    command = [sys.executable, "-m", "dpaudit.cli", "audit", "subjects.py:slow", "--samples", "1000000", "--seed", "1", *options]
-    with subprocess.Popen(
-        command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
-    ) as process:
-        while not (folder / "running").exists() and process.poll() is None:
+
+    def run(*options: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "dpaudit.cli", "audit", "subjects.py:slow", "--samples", "1000000", "--seed", "1"]
+        process = start_child([*command, *options], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        for _ in range(1200):
+            if (folder / "running").exists() or process.poll() is not None:
+                break
             time.sleep(0.05)
         time.sleep(1)
         os.killpg(process.pid, signal.SIGINT)
         out, err = process.communicate(timeout=60)
-    return subprocess.CompletedProcess(command, process.returncode, out, err)
+        return subprocess.CompletedProcess(command, process.returncode, out, err)
+
+    return run
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])
-def test_ctrl_c_reports_what_a_sequential_audit_has_learned(folder: Path, workers: str) -> None:
-    done = interrupted(folder, "--sequential", "--workers", workers, "--format", "json")
+def test_ctrl_c_reports_what_a_sequential_audit_has_learned(interrupted: Interrupted, workers: str) -> None:
+    done = interrupted("--sequential", "--workers", workers, "--format", "json")
     assert done.returncode == 3, done.stderr
     verdict = json.loads(done.stdout)
     assert verdict["verdict"] == "unproven"
@@ -130,7 +136,7 @@ def test_ctrl_c_reports_what_a_sequential_audit_has_learned(folder: Path, worker
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])
-def test_ctrl_c_in_a_game_concludes_nothing_and_says_so(folder: Path, workers: str) -> None:
-    done = interrupted(folder, "--workers", workers)
+def test_ctrl_c_in_a_game_concludes_nothing_and_says_so(interrupted: Interrupted, workers: str) -> None:
+    done = interrupted("--workers", workers)
     assert done.returncode == 2
     assert done.stderr.splitlines() == ["dpaudit: interrupted; nothing was concluded about slow"]
