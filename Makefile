@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo figures gate test check format bench soak wheel-test readme lock clean
+.PHONY: demo figures gate test check format bench soak wheel-test tree readme lock clean
 
 $(VENV)/.core: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || python3 -m venv $(VENV)
@@ -55,11 +55,15 @@ wheel-test: $(VENV)/.full
 	$(VENV)-wheel/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt dist/*.whl
 	cd "$$(mktemp -d)" && $(CURDIR)/$(VENV)-wheel/bin/dpaudit demo --format json --output demo.json && test -s demo.json
 
-# Renew constraints.txt from the newest versions that fit together.
+# The tree in figures, printed and put into ARCHITECTURE.md; needs no environment.
+tree:
+	$(PYTHON) -m benchmarks.tree --write
+
 # Show in README.md what the commands print now.
 readme: $(VENV)/.full
 	$(BIN)/python tests/test_readme.py
 
+# Renew constraints.txt from the newest versions that fit together.
 lock:
 	rm -rf $(VENV)-lock && python3 -m venv $(VENV)-lock
 	$(VENV)-lock/bin/python -m pip install --quiet torch==2.13.0
