@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo figures gate test check format bench soak wheel-test tree readme lock clean
+.PHONY: demo figures gate test check format bench soak wheel-test tree mirror readme lock clean
 
 $(VENV)/.core: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || python3 -m venv $(VENV)
@@ -58,6 +58,10 @@ wheel-test: $(VENV)/.full
 # The tree in figures, printed and put into ARCHITECTURE.md; needs no environment.
 tree:
 	$(PYTHON) -m benchmarks.tree --write
+
+# Renew tests/mirror.txt: modules that another module's test covers, tests that belong to no single module.
+mirror: $(VENV)/.full
+	$(BIN)/python tests/test_mirror.py
 
 # Show in README.md what the commands print now.
 readme: $(VENV)/.full

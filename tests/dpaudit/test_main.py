@@ -1,0 +1,20 @@
+"""``python -m dpaudit`` is the console script."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+@pytest.mark.parametrize("arguments", [["--version"], ["explain", "DPA003"], ["no-such-command"]])
+def test_the_module_and_the_script_answer_alike(arguments: list[str], tmp_path: Path) -> None:
+    commands = [sys.executable, "-m", "dpaudit"], [str(Path(sys.executable).with_name("dpaudit"))]
+    module, script = (
+        subprocess.run([*command, *arguments], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+        for command in commands
+    )
+    assert (module.returncode, module.stdout, module.stderr) == (script.returncode, script.stdout, script.stderr)
+    assert module.stdout or module.returncode == 2
