@@ -76,16 +76,13 @@ class Tree:
                         return self.resolve(node.module, alias.name)
         return home
 
-    def words(self, test: str) -> set[str]:
-        """Strings of a test that could be words of a command line."""
-        constants = (node for node in ast.walk(self.parse(test)) if isinstance(node, ast.Constant))
-        return {node.value for node in constants if isinstance(node.value, str)}
-
-    def commands(self, module: str) -> set[str]:
-        """Words of a command line that lead to a module: its commands, or the parts of its name."""
+    def calls(self, test: str, module: str) -> bool:
+        """Does a test say what a command line needs to come to this module: one of its commands, or each part of its name?"""
+        constants = (node.value for node in ast.walk(self.parse(test)) if isinstance(node, ast.Constant))
+        words = {value for value in constants if isinstance(value, str)}
         functions = (node.name for node in self.parse(module).body if isinstance(node, ast.FunctionDef))
         commands = {name.removesuffix("_command") for name in functions if name.endswith("_command")}
-        return commands or {*Path(module).stem.split("_"), Path(module).stem}
+        return bool(commands & words) if commands else words.issuperset(Path(module).stem.split("_"))
 
     def reaches(self, start: str, goal: str) -> bool:
         waiting, known = deque([start]), {start}
@@ -138,13 +135,13 @@ def complaints(tree: Tree, rows: dict[str, str]) -> Iterator[str]:
 def covers(tree: Tree, module: str, reason: str) -> bool:
     """The test is there, imports the module or the one it goes ``through``, and that one uses the module.
 
-    The command line uses everything: a test that goes through it must also say one of the module's words.
+    The command line uses everything: a test that goes through it must also call the module.
     """
     test, _, through = reason.partition(" through ")
     middle = through or module
     if test not in tree.tests or middle not in tree.imports(test) or not tree.reaches(middle, module):
         return False
-    return through != CLI or bool(tree.words(test) & tree.commands(module))
+    return through != CLI or tree.calls(test, module)
 
 
 def derive(tree: Tree, module: str) -> str | None:
@@ -158,7 +155,7 @@ def derive(tree: Tree, module: str) -> str | None:
         middle = waiting.popleft()
         tests = [path for path in users.get(middle, []) if path in tree.tests]
         if middle == CLI != module:
-            tests = [each for each in tests if tree.words(each) & tree.commands(module)]
+            tests = [each for each in tests if tree.calls(each, module)]
         if tests:
             test = max(tests, key=lambda each: (each == mirror(middle), len(commonpath([each, place]))))
             return test if middle == module else f"{test} through {middle}"

@@ -1,8 +1,4 @@
-"""How the contract is run: the installed console script, the shipped schemas, the list of what is pending.
-
-The examples here are DESIGN.md held to its word. A later issue finishes its part by deleting lines of
-``pending.txt``; the test files stay unchanged.
-"""
+"""How the contract is run: the installed console script, the shipped schemas, the examples."""
 
 from __future__ import annotations
 
@@ -22,46 +18,10 @@ import jsonschema
 import pytest
 
 HERE = Path(__file__).parent
-PENDING = HERE / "pending.txt"
 TIMEOUT_SECONDS = 180
 
 Completed = subprocess.CompletedProcess[str]
 Cli = Callable[..., Completed]
-
-
-def read_pending(text: str) -> dict[str, str]:
-    """Node id (of a test, or of a function with all its parameters) → why it is pending."""
-    pending: dict[str, str] = {}
-    for number, line in enumerate(text.splitlines(), start=1):
-        if not line.strip() or line.startswith("#"):
-            continue
-        nodeid, separator, reason = line.partition("  ")
-        if not separator or not reason.strip().startswith("issue "):
-            raise pytest.UsageError(f"pending.txt:{number}: expected `nodeid  issue N: reason`")
-        if nodeid in pending:
-            raise pytest.UsageError(f"pending.txt:{number}: {nodeid} is listed twice")
-        pending[nodeid] = reason.strip()
-    return pending
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """A pending test must fail, strictly; a line that names no test ends the session."""
-    pending = read_pending(PENDING.read_text(encoding="utf-8")) if PENDING.exists() else {}
-    named = set()
-    for item in items:
-        for nodeid in (item.nodeid, item.nodeid.split("[")[0]):
-            if nodeid in pending:
-                named.add(nodeid)
-                item.add_marker(pytest.mark.xfail(strict=True, reason=pending[nodeid]))
-                break
-    # when single tests were asked for, the others were not collected
-    selected = any("::" in argument for argument in config.args)
-    collected = {item.path for item in items}
-    for nodeid in pending.keys() - named:
-        path = HERE / Path(nodeid.split("::")[0]).name
-        if not path.exists() or (path in collected and not selected):
-            raise pytest.UsageError(f"pending.txt names a test that does not exist: {nodeid}")
 
 
 def run_console_script(*arguments: object, cwd: Path, env: Mapping[str, str] | None = None) -> Completed:
