@@ -7,14 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.auditors.attack import REFUTE, STAGES, Attack
 from dpaudit.auditors.events.transcript_witness import why
 from dpaudit.auditors.games.betting import bet_until
 from dpaudit.auditors.games.play import MOST_SAMPLES, play_game
+from dpaudit.auditors.interface import REFUTE, Attack
 from dpaudit.auditors.pairs.pair_names import named_pair
 from dpaudit.auditors.recomputed_evidence import Facts, NotAWitness, Pair, computed_again
 from dpaudit.auditors.runs.engine import Engine
 from dpaudit.auditors.runs.transcripts import Trials
+from dpaudit.auditors.stages.game_auditor import STAGES
 from dpaudit.channel import simulate
 from dpaudit.claims import Claim, DpauditError, Finding, Lower, float_down, float_up, whole
 from dpaudit.subjects.subject import Subject, fresh

@@ -18,11 +18,10 @@ MODELS = {"central": "Central", "local": "Local", "shuffled": "Shuffle"}
 
 def registry_entry(opened: Opened) -> dict[str, Any]:
     """A draft of tier 3 for the registry."""
-    seen = opened.predicate
-    guarantee, delta = seen["guarantee"], seen["guarantee"]["delta"]
+    certified = opened.predicate
+    guarantee, delta = certified["guarantee"], certified["guarantee"]["delta"]
     pure = delta == "0"
-    name = str(seen["name"])
-    releases = sum(int(group["count"]) for group in seen["releases"])
+    name = str(certified["name"])
     parameters = {"epsilon": _number(guarantee["epsilon"]), **({} if pure else {"delta": _number(delta)})}
     return {
         "url_slug": re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "deployment",
@@ -30,49 +29,59 @@ def registry_entry(opened: Opened) -> dict[str, Any]:
             "basic": {
                 "name": name, "data_curators": [{"data_curator_name": "", "data_curator_type": ""}], "description": "",
                 "intended_use": "", "data_product_type": "", "data_product_region": "", "data_product_sector": "",
-                "publication_date": str(seen["issued"])[:10],
+                "publication_date": str(certified["issued"])[:10],
             },
             "dp_variant": {
-                "variant_name": "Pure DP" if pure else "Approximate DP", "data_domain": _domain(seen),
+                "variant_name": "Pure DP" if pure else "Approximate DP", "data_domain": _domain(certified),
                 "unprotected_quantities": "Number, order and size of releases, and all that is not computed from records.",
             },
             "privacy_loss": {
-                "privacy_unit": seen["unit"], "privacy_unit_details": seen["neighbours"], "number_of_privacy_units": 1,
+                "privacy_unit": certified["unit"], "privacy_unit_details": certified["neighbours"], "number_of_privacy_units": 1,
                 "privacy_parameters": parameters,
                 "privacy_parameters_details": f"Exactly: epsilon {guarantee['epsilon']}, delta {delta}. {_interval(guarantee)}",
             },
-            "deployment_model": {
-                "model_name": MODELS[seen["trust_model"]["model"]], "model_name_details": seen["trust_model"]["meaning"],
-                "trust_assumptions": "\n".join(f"- {a['flag']}: {a['meaning']}" for a in seen["assumptions"]),
-                "actors": f"The guarantee is for the observer '{seen['observer']}'.",
-                "release_type": "One release" if releases == 1 else "Many releases",
-                "release_type_details": f"{releases} releases, none beyond the budget", "data_source_type": "",
-                "data_source_type_details": "", "access_type": "", "access_type_details": "",
-            },
-            "implementation": {
-                "preprocessing_and_hyperparameter_tuning": "", "mechanisms": _mechanisms(seen),
-                "composition": f"{seen['theorems']['composition']['method']}; {seen['theorems']['composition']['rule']}",
-                "post_processing": "", "justification": str(seen["assurance"]["meaning"]), "utility": "",
-                "additional_information": f"dpaudit certificate signed by {opened.keyid}; "
-                + ", ".join(f"{name} sha256:{digest}" for name, digest in opened.digests.items()),
-            },
+            "deployment_model": _model(certified),
+            "implementation": _implementation(certified, opened),
             "administrative": {"evidence_sources": {}, "status": "Draft", "registry_authors": [""], "tier": 3},
         },
     }  # fmt: skip
 
 
+def _model(certified: Mapping[str, Any]) -> dict[str, str]:
+    releases = sum(int(group["count"]) for group in certified["releases"])
+    return {
+        "model_name": MODELS[certified["trust_model"]["model"]], "model_name_details": certified["trust_model"]["meaning"],
+        "trust_assumptions": "\n".join(f"- {a['flag']}: {a['meaning']}" for a in certified["assumptions"]),
+        "actors": f"The guarantee is for the observer '{certified['observer']}'.",
+        "release_type": "One release" if releases == 1 else "Many releases",
+        "release_type_details": f"{releases} releases, none beyond the budget", "data_source_type": "",
+        "data_source_type_details": "", "access_type": "", "access_type_details": "",
+    }  # fmt: skip
+
+
+def _implementation(certified: Mapping[str, Any], opened: Opened) -> dict[str, str]:
+    composition = certified["theorems"]["composition"]
+    return {
+        "preprocessing_and_hyperparameter_tuning": "", "mechanisms": _mechanisms(certified),
+        "composition": f"{composition['method']}; {composition['rule']}",
+        "post_processing": "", "justification": str(certified["assurance"]["meaning"]), "utility": "",
+        "additional_information": f"dpaudit certificate signed by {opened.keyid}; "
+        + ", ".join(f"{name} sha256:{digest}" for name, digest in opened.digests.items()),
+    }  # fmt: skip
+
+
 def to_fill(entry: Mapping[str, Any]) -> list[str]:
     """The fields that people must fill in: those that are still empty."""
-    found: list[str] = []
+    empty: list[str] = []
 
     def walk(value: Any, path: str) -> None:
         if value == "":
-            found.append(path)
+            empty.append(path)
         for key, inner in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
             walk(inner, f"{path}.{key}" if path else str(key))
 
     walk(dict(entry), "")
-    return found
+    return empty
 
 
 def _number(text: str) -> float:
@@ -85,15 +94,15 @@ def _interval(guarantee: Mapping[str, Any]) -> str:
     return f"Proven: epsilon <= {guarantee['interval']['upper']}; attacked: epsilon >= {guarantee['interval']['lower']}."
 
 
-def _domain(seen: Mapping[str, Any]) -> str:
-    records = seen["horizon"]["records"]
-    return "Data sets of records" + (f", {records} at most" if records is not None else "") + f"; {seen['neighbours']}."
+def _domain(certified: Mapping[str, Any]) -> str:
+    records = certified["horizon"]["records"]
+    return "Data sets of records" + (f", {records} at most" if records is not None else "") + f"; {certified['neighbours']}."
 
 
-def _mechanisms(seen: Mapping[str, Any]) -> str:
+def _mechanisms(certified: Mapping[str, Any]) -> str:
     lines = [
         f"- {group['count']} x {group['mechanism']} {dict(group['parameters'])}, sensitivity {group['sensitivity']['proven']} "
         f"(proven): {group['theorem']}"
-        for group in seen["releases"]
+        for group in certified["releases"]
     ]
-    return "\n".join([*lines, f"- Noise: {seen['noise']['arithmetic']}; {seen['noise']['generator']}."])
+    return "\n".join([*lines, f"- Noise: {certified['noise']['arithmetic']}; {certified['noise']['generator']}."])

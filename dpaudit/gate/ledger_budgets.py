@@ -20,7 +20,7 @@ from dpaudit.gate.budget_facts import Found, listed
 from dpaudit.gate.policy import Budget
 from dpaudit.ledger import Ledger, TamperedLedger, is_ledger, open_ledger
 from dpaudit.sealed.array import ADD_REMOVE, REPLACE_ONE
-from dpaudit.verdict.audit import BLOCKING
+from dpaudit.verdict.decision import BLOCKING
 
 WHY = "every release's sensitivity is proven, and a door with a budget within the claim bounds every path"
 

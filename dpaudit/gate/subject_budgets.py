@@ -13,7 +13,8 @@ from dpaudit.gate.budget_facts import Found, listed
 from dpaudit.gate.policy import ALGORITHM_KEYS, Budget
 from dpaudit.subjects.subject import Subject
 from dpaudit.subjects.targets import make_algorithm, registered, subjects_of
-from dpaudit.verdict.audit import BLOCKING, audit
+from dpaudit.verdict.decision import BLOCKING
+from dpaudit.verdict.examination import Options, examine
 
 NO_DOOR = (
     "behind a door with the budget {claim} only, as its releases depend on what was released before; the gate sees no door: "
@@ -28,10 +29,10 @@ def judge_subject(budget: Budget, seed: int, error: float, *, picture: bool = Fa
     if budget.neighbours is not None and budget.neighbours != relation:
         raise DpauditError(f"{budget.target} is about {relation} neighbours, the budget about {budget.neighbours}")
     claim = Claim(budget.claim.epsilon, budget.claim.delta, budget.observer or subject.claim.observer)
-    verdict = audit(
-        subject, epsilon=claim.epsilon, delta=claim.delta, observer=claim.observer, samples=budget.samples, seed=seed,
-        error=error, picture=picture,
+    options = Options(
+        claim.epsilon, claim.delta, claim.observer, samples=budget.samples, seed=seed, error=error, picture=picture
     )  # fmt: skip
+    verdict = examine(subject, options).verdict
     if _needs_door(verdict) and not budget.door and budget.target not in registered():
         verdict = replace(verdict, verdict=Outcome.UNPROVEN, reason=f"certified {NO_DOOR.format(claim=claim)}")
     rules = {Outcome.REFUTED: ("DPA003", "DPA004", *BLOCKING), Outcome.UNPROVEN: BLOCKING, Outcome.CERTIFIED: ()}[verdict.verdict]

@@ -20,27 +20,27 @@ Pairs = Sequence[tuple[Any, Any]]
 
 
 @dataclass
-class Checked:
+class ReplayChecks:
     """The runs that were replayed, with the place of their pair, and what was noticed; one DPA002 at most."""
 
-    played: list[tuple[int, Replayed]] = field(default_factory=list)
+    replays: list[tuple[int, Replayed]] = field(default_factory=list)
     observed: Observed = field(default_factory=Observed)
     findings: list[Finding] = field(default_factory=list)
 
 
-def check_by_replay(subject: Subject, pairs: Pairs, seed: int, rng: np.random.Generator) -> Checked:
+def check_by_replay(subject: Subject, pairs: Pairs, seed: int, rng: np.random.Generator) -> ReplayChecks:
     """Replay on the same data, on every pair, and on far data that ``rng`` draws; until something other than the door decides."""
-    checked = Checked()
+    checks = ReplayChecks()
     with outside.watching() as seen:
         found = check_repeatable(subject, mixed_data(subject, pairs, seed), seed)
-        found = found or _replay_pairs(subject, pairs, seed, checked) or far_replay(subject, seed, rng)
+        found = found or _replay_pairs(subject, pairs, seed, checks) or far_replay(subject, seed, rng)
     if found is None and seen.sources:
         found = Finding("DPA002", str(seen), subject.name)
-    checked.findings += [] if found is None else [found]
-    return checked
+    checks.findings += [] if found is None else [found]
+    return checks
 
 
-def _replay_pairs(subject: Subject, pairs: Pairs, seed: int, checked: Checked) -> Finding | None:
+def _replay_pairs(subject: Subject, pairs: Pairs, seed: int, checks: ReplayChecks) -> Finding | None:
     trials = WITNESS_TRIALS if subject.vectorised else None
     for place, (data, other) in enumerate(pairs):
         for repeat in range(1 if trials else 8):
@@ -48,8 +48,8 @@ def _replay_pairs(subject: Subject, pairs: Pairs, seed: int, checked: Checked) -
                 one = play(subject, data, other, seed + 1000 * place + repeat, _fewer(subject, trials))
             except PathChanged as changed:
                 return path_finding(changed)
-            checked.played.append((place, one))
-            checked.observed.look(one, data, other)
+            checks.replays.append((place, one))
+            checks.observed.look(one, data, other)
     return None
 
 

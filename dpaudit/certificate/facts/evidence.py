@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dpaudit.accountants.composition import account, account_releases
-from dpaudit.auditors.attack import Attack
+from dpaudit.auditors.interface import Attack
 from dpaudit.auditors.pairs.pair_names import pair_generator
 from dpaudit.channel import simulate
 from dpaudit.claims import Bound, Claim, DpauditError, Outcome, Verdict
@@ -17,7 +17,7 @@ from dpaudit.ledger import Budget, Charge, Head, Ledger, Release, open_ledger
 from dpaudit.ledger.records.source_digests import sources
 from dpaudit.subjects.subject import Subject, fresh
 from dpaudit.subjects.targets import code_of
-from dpaudit.verdict.audit import audit
+from dpaudit.verdict.examination import Options, examine
 from dpaudit.verdict.proof import Proof
 
 
@@ -103,16 +103,15 @@ def _history(ledger: Ledger) -> tuple[Opening | None, list[dict[str, str]], str]
 
 def audit_subject(subject: Subject, **options: Any) -> AuditEvidence:
     """Audit it, and keep what the verdict rests on. Takes the options of ``dpaudit.audit``."""
-    kept: list[tuple[Proof, Attack]] = []
-    verdict = audit(subject, **options, evidence=lambda proof, found: kept.append((proof, found)))
-    ((proof, found),) = kept
+    examination = examine(subject, Options(**options))
+    verdict, proof = examination.verdict, examination.proof
     releases, bound = _costliest(proof, verdict.claim)
     code = code_of(subject)
     pairs = list(subject.neighbours.pairs(pair_generator(verdict.seed)))
     certified = verdict.verdict is Outcome.CERTIFIED
     return AuditEvidence(
         subject=subject, source="" if code is None else code.name, sources=sources(code), verdict=verdict, proof=proof,
-        attack=found, releases=releases, bound=bound, pairs=len(pairs),
+        attack=examination.attack, releases=releases, bound=bound, pairs=len(pairs),
         filter=_filter(subject, verdict, pairs[0][0]) if certified else None,
     )  # fmt: skip
 

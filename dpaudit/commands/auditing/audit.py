@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dpaudit.claims import DpauditError, Outcome, Verdict
 from dpaudit.commands import (
@@ -23,62 +23,82 @@ from dpaudit.commands import (
     write_file,
 )
 
+if TYPE_CHECKING:
+    from dpaudit.subjects.subject import Subject
+    from dpaudit.verdict.examination import Examination
+
+
+CODES = {Outcome.CERTIFIED: HOLDS, Outcome.REFUTED: VIOLATED, Outcome.UNPROVEN: UNPROVEN}
+
 
 def audit_command(options: argparse.Namespace) -> Answer:
-    from dpaudit.report.text import audit_text
-    from dpaudit.subjects.targets import NothingToCheck, make_algorithm, registered, subjects_of
-    from dpaudit.verdict.audit import Interrupted, audit
+    from dpaudit.subjects.targets import NothingToCheck
 
     try:
-        if options.target in registered():
-            subjects = [make_algorithm(options.target, algorithm_parameters(options))]
-        else:
-            refuse_algorithm_options(options)
-            subjects = subjects_of(options.target)
+        subjects = _subjects(options)
     except NothingToCheck as nothing:
         print(f"dpaudit: {nothing}", file=sys.stderr)
         return NOTHING, as_json([]) if options.format == "json" else "nothing to check"
     if options.witness is not None and len(subjects) > 1:
         raise DpauditError(f"--witness writes one witness; name one of the {len(subjects)} subjects, as in file.py:name")
-    replayed = None if options.replay is None else _read_witness(options.replay)
-    codes, verdicts = [], []
+    witness = None if options.replay is None else _read_witness(options.replay)
+    codes: list[int] = []
+    verdicts: list[Verdict] = []
     for subject in subjects:
-        with progress(f"auditing {subject.name}") as tell:
-            try:
-                verdict = audit(
-                    subject, epsilon=options.epsilon, delta=options.delta, observer=options.observer,
-                    confidence=options.confidence, samples=options.samples, seed=options.seed, witness=replayed,
-                    sequential=options.sequential, workers=options.workers, scheduler=options.scheduler, progress=tell,
-                    picture=options.format in ("html", "markdown"),
-                )  # fmt: skip
-            except Interrupted as stopped:
-                verdicts.append(stopped.verdict)
-                codes.append(UNPROVEN)
-                break
-            except KeyboardInterrupt:  # verdicts that were reached before stand
-                codes.append(fail(f"interrupted; nothing was concluded about {subject.name}", UNUSABLE))
-                break
-            except DpauditError as error:
-                codes.append(fail(f"{subject.name}: {error}" if len(subjects) > 1 else str(error), UNUSABLE))
-                continue
-            except Exception as error:  # the subject's own code: its message may hold its data, so only the type is shown
-                codes.append(fail(f"{subject.name} raised {type(error).__name__} when it was run", UNUSABLE))
-                continue
-        verdicts.append(verdict)
-        codes.append({Outcome.CERTIFIED: HOLDS, Outcome.REFUTED: VIOLATED, Outcome.UNPROVEN: UNPROVEN}[verdict.verdict])
+        try:
+            examination = _examine(subject, options, witness)
+        except KeyboardInterrupt:  # verdicts that were reached before stand
+            codes.append(fail(f"interrupted; nothing was concluded about {subject.name}", UNUSABLE))
+            break
+        except DpauditError as error:
+            codes.append(fail(f"{subject.name}: {error}" if len(subjects) > 1 else str(error), UNUSABLE))
+            continue
+        except Exception as error:  # the subject's own code: its message may hold its data, so only the type is shown
+            codes.append(fail(f"{subject.name} raised {type(error).__name__} when it was run", UNUSABLE))
+            continue
+        verdicts.append(examination.verdict)
+        codes.append(CODES[examination.verdict.verdict])
+        if examination.attack.interrupted:
+            break
     if options.witness is not None and verdicts:
         _write_witness(verdicts[0], options.witness)
-    if options.format == "json":
+    return worst(codes), _report(verdicts, options.format, alone=len(subjects) == 1)
+
+
+def _subjects(options: argparse.Namespace) -> list[Subject]:
+    from dpaudit.subjects.targets import make_algorithm, registered, subjects_of
+
+    if options.target in registered():
+        return [make_algorithm(options.target, algorithm_parameters(options))]
+    refuse_algorithm_options(options)
+    return subjects_of(options.target)
+
+
+def _examine(subject: Subject, options: argparse.Namespace, witness: Any) -> Examination:
+    from dpaudit.verdict.examination import Options, examine
+
+    with progress(f"auditing {subject.name}") as tell:
+        how = Options(
+            options.epsilon, options.delta, options.observer, options.confidence, options.samples, options.seed, witness,
+            options.sequential, options.workers, options.scheduler, progress=tell,
+            picture=options.format in ("html", "markdown"),
+        )  # fmt: skip
+        return examine(subject, how)
+
+
+def _report(verdicts: list[Verdict], form: str, *, alone: bool) -> str:
+    """``alone``: one subject was asked about, so its JSON is an object and no list."""
+    if form == "json":
         documents = [verdict.to_dict() for verdict in verdicts]
-        if not documents:
-            return worst(codes), ""
-        return worst(codes), as_json(documents[0] if len(subjects) == 1 and documents else documents)
-    if options.format in ("html", "markdown") and verdicts:
+        return as_json(documents[0] if alone else documents) if documents else ""
+    if form in ("html", "markdown") and verdicts:
         from dpaudit.report.audit_html import audit_html
         from dpaudit.report.audit_markdown import audit_markdown
 
-        return worst(codes), (audit_html if options.format == "html" else audit_markdown)(verdicts)
-    return worst(codes), "\n\n".join(audit_text(verdict) for verdict in verdicts)
+        return (audit_html if form == "html" else audit_markdown)(verdicts)
+    from dpaudit.report.text import audit_text
+
+    return "\n\n".join(audit_text(verdict) for verdict in verdicts)
 
 
 def _read_witness(path: str) -> Any:

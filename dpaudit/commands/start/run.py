@@ -3,46 +3,24 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from dpaudit.claims import DpauditError, show, whole
 from dpaudit.commands import HOLDS, Answer, algorithm_parameters, as_json, progress
 
+if TYPE_CHECKING:
+    from dpaudit.ledger import Ledger
+    from dpaudit.subjects.subject import Subject
+
 
 def run_command(options: argparse.Namespace) -> Answer:
-    import secrets
-
-    import numpy as np
-
-    from dpaudit import live
-    from dpaudit.channel import simulate
-    from dpaudit.ledger import MemoryLedger, open_ledger
     from dpaudit.report.text import run_text
-    from dpaudit.subjects.targets import code_of, make_algorithm
+    from dpaudit.subjects.targets import make_algorithm
 
     subject = make_algorithm(options.name, algorithm_parameters(options))
     seed = None if options.seed is None else whole(options.seed, "seed", 0)
-    if subject.evaluate is None:
-        raise DpauditError(f"{options.name} brings no environment to run in")
-    kind = "deployment" if seed is None else "simulated"
-    ledger = MemoryLedger(kind) if options.ledger is None else open_ledger(options.ledger, kind=kind, code=code_of(subject))
-    if options.ledger is not None and next(iter(ledger.releases()), None) is not None:
-        ledger.close()
-        raise DpauditError(f"{options.ledger} holds a run already; a new run needs a new ledger")
-    # A calibration as printed under-declares: it is charged at what its trace proves, without a budget, and the finding shown.
-    printed = options.calibration == "printed"
-    budget = None if printed else subject.claim
-    door = (
-        live(ledger, budget, strict=not printed, proven=not printed)
-        if seed is None
-        else simulate(seed, ledger=ledger, budget=budget)
-    )
-    try:
-        with progress(f"running {subject.name}"), door as channel:
-            result = subject.evaluate(channel, np.random.default_rng(secrets.randbits(128) if seed is None else [seed, 6]))
-        findings = [f.to_dict() for f in {f.rule: f for f in reversed(channel.findings)}.values()]  # the first of each rule
-        spent = ledger.spent()
-    finally:
-        ledger.close()
+    result, findings, spent = _play(subject, options, seed)
     document = {
         "schema": "dpaudit.run/1", "algorithm": options.name,
         "calibration": subject.notes.get("calibration", options.calibration),
@@ -52,6 +30,49 @@ def run_command(options: argparse.Namespace) -> Answer:
         "findings": findings, "choices": dict(subject.notes),
     }  # fmt: skip
     return HOLDS, as_json(document) if options.format == "json" else run_text(document, subject.notes)
+
+
+def _play(subject: Subject, options: argparse.Namespace, seed: int | None) -> tuple[Mapping[str, Any], list[Any], Any]:
+    """One run behind a door, live without a seed: its result, the first finding of each rule, and what it spent."""
+    import secrets
+
+    import numpy as np
+
+    from dpaudit import live
+    from dpaudit.channel import simulate
+
+    if subject.evaluate is None:
+        raise DpauditError(f"{options.name} brings no environment to run in")
+    ledger = _new_ledger(subject, options.ledger, "deployment" if seed is None else "simulated")
+    # A calibration as printed under-declares: it is charged at what its trace proves, without a budget, and the finding shown.
+    printed = options.calibration == "printed"
+    budget = None if printed else subject.claim
+    try:
+        door = (
+            live(ledger, budget, strict=not printed, proven=not printed)
+            if seed is None
+            else simulate(seed, ledger=ledger, budget=budget)
+        )
+        with progress(f"running {subject.name}"), door as channel:
+            result = subject.evaluate(channel, np.random.default_rng(secrets.randbits(128) if seed is None else [seed, 6]))
+        findings = [finding.to_dict() for finding in {one.rule: one for one in reversed(channel.findings)}.values()]
+        return result, findings, ledger.spent()
+    finally:
+        ledger.close()
+
+
+def _new_ledger(subject: Subject, path: str | None, kind: str) -> Ledger:
+    """In memory without a path. Raises DpauditError for a ledger that holds a run already."""
+    from dpaudit.ledger import MemoryLedger, open_ledger
+    from dpaudit.subjects.targets import code_of
+
+    if path is None:
+        return MemoryLedger(kind)
+    ledger = open_ledger(path, kind=kind, code=code_of(subject))
+    if next(iter(ledger.releases()), None) is not None:
+        ledger.close()
+        raise DpauditError(f"{path} holds a run already; a new run needs a new ledger")
+    return ledger
 
 
 def demo_command(options: argparse.Namespace) -> Answer:

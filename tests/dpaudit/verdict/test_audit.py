@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -12,11 +11,7 @@ import numpy as np
 import pytest
 
 import dpaudit as dp
-from dpaudit.auditors.attack import Attack, attack
 from dpaudit.auditors.wording import beating
-from dpaudit.claims import Contradiction, Finding, Lower, Upper
-from dpaudit.verdict.audit import decide
-from dpaudit.verdict.proof import Proof, prove
 
 BIT = dp.replace_one(n=1, low=0, high=1)
 TEN = dp.replace_one(n=10, low=0, high=1)
@@ -194,59 +189,6 @@ def test_a_path_that_private_data_decides_is_dpa002_and_has_no_upper_bound(path:
     assert "DPA002" in rules(verdict)
     assert verdict.upper is None
     assert verdict.verdict != "certified"
-
-
-def pieces(epsilon: str = "1") -> tuple[Any, Proof, Attack]:
-    subject = declare(noisy_sum, epsilon)
-    proof = prove(subject, subject.claim, 5)
-    return subject, proof, attack(subject, subject.claim, confidence=0.95, samples=200, seed=5)
-
-
-def test_a_proven_bound_below_exact_evidence_is_a_contradiction_that_names_both() -> None:
-    subject, proof, found = pieces()
-    assert proof.upper is not None
-    wrong = replace(proof, upper=replace(proof.upper, epsilon=Fraction(1, 2)))
-    with pytest.raises(Contradiction) as raised:
-        decide(subject, subject.claim, wrong, found, 5)
-    assert (raised.value.upper, raised.value.lower) == (Fraction(1, 2), 1.0)
-    decide(subject, subject.claim, proof, found, 5)
-
-
-@pytest.mark.parametrize(("level", "contradicts"), [(1.2, True), (0.95, False)])
-def test_an_estimate_above_a_proven_bound_is_no_contradiction_but_a_sure_bound_is(level: float, contradicts: bool) -> None:
-    """The 95 % estimate errs once in twenty; what refutes errs once in a million."""
-    subject, proof, _ = pieces("0.9")
-    found = Attack(Lower(1.1, 0.95, "game", 100), refuted=True, level=level, reason="statistics")
-    if contradicts:
-        with pytest.raises(Contradiction):
-            decide(subject, subject.claim, proof, found, 5)
-    else:
-        assert decide(subject, subject.claim, proof, found, 5).verdict == "refuted"
-
-
-def test_a_refutation_comes_before_everything_else() -> None:
-    subject, proof, found = pieces("0.9")
-    assert found.refuted
-    assert decide(subject, subject.claim, proof, found, 5).verdict == "refuted"
-    assert decide(subject, subject.claim, Proof(None, None, []), found, 5).verdict == "refuted"
-
-
-@pytest.mark.parametrize("rule", ["DPA002", "DPA005", "DPA006"])
-def test_a_blocking_finding_prevents_a_certificate(rule: str) -> None:
-    subject, proof, found = pieces()
-    found.findings.append(Finding(rule, "something", "here"))
-    verdict = decide(subject, subject.claim, proof, found, 5)
-    assert verdict.verdict == "unproven"
-    assert rule in verdict.reason
-
-
-@pytest.mark.parametrize("change", [{"sensitivity": "declared"}, {"path": "observed"}, {"epsilon": Fraction(11, 10)}])
-def test_a_certificate_needs_proven_sensitivity_a_closed_path_and_a_bound_within_the_claim(change: Any) -> None:
-    subject, proof, found = pieces()
-    assert isinstance(proof.upper, Upper)
-    weaker = replace(proof, upper=replace(proof.upper, **change))
-    assert decide(subject, subject.claim, proof, found, 5).verdict == "certified"
-    assert decide(subject, subject.claim, weaker, found, 5).verdict == "unproven"
 
 
 def test_assert_private_says_what_is_missing_and_with_which_seed() -> None:

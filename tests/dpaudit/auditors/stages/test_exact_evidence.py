@@ -10,15 +10,17 @@ import pytest
 from hypothesis import strategies as st
 
 import dpaudit as dp
-from dpaudit.auditors.exact_evidence import find_evidence
+from dpaudit.auditors.interface import Attack, Case
+from dpaudit.auditors.stages.exact_evidence import search_events, search_transcripts
+from dpaudit.claims import Lower
 
 CLAIM = dp.Claim("1")
 
 
 def evidence(function: Any, neighbours: Any, claim: Any = CLAIM, *, search: bool = True) -> Any:
     subject = dp.subject(claim=claim, neighbours=neighbours)(function)
-    pairs = subject.neighbours.pairs(np.random.default_rng([1, 4]))
-    return find_evidence(subject, claim, pairs, [], 1, search=search)
+    case = Case(subject, claim, 0.95, 400, 1, search=search)
+    return (search_events if claim.delta else search_transcripts)(case, Attack(Lower(0.0, 1.0, "", 0)))
 
 
 def median(data: Any, channel: Any) -> Any:

@@ -1,0 +1,1 @@
+"""One module per auditor: what it needs to know before it attacks, and what it adds."""

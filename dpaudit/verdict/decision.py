@@ -1,0 +1,125 @@
+"""Decides: claim, upper and lower bound make a verdict, in the order of the design."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+
+from dpaudit.auditors.interface import Attack
+from dpaudit.auditors.replay.pinned_runs import Observed
+from dpaudit.auditors.wording import beating
+from dpaudit.claims import Claim, Contradiction, Finding, Outcome, Upper, Verdict
+from dpaudit.subjects.subject import Subject
+from dpaudit.verdict.proof import Proof
+
+BLOCKING = ("DPA002", "DPA005", "DPA006")
+
+
+def decide(subject: Subject, claim: Claim, proof: Proof, attack: Attack, seed: int) -> Verdict:
+    """Refuted before certified before unproven. Raises Contradiction when a proven upper bound lies below a lower bound."""
+    upper = _upper(proof, attack, claim)
+    findings = _findings(proof, attack)
+    _check_contradiction(upper, attack)
+    if attack.refuted:
+        if all(finding.rule != "DPA004" for finding in findings):
+            shown = beating(_shown(attack), claim.epsilon)
+            findings.append(Finding("DPA004", f"the lower bound {shown}beats the claim {claim}", subject.name))
+        outcome, reason = Outcome.REFUTED, attack.reason + ("" if attack.exact is None else _by_rounding(attack.exact, claim))
+    elif attack.interrupted:
+        outcome, reason = Outcome.UNPROVEN, attack.reason
+    else:
+        missing = _missing(claim, upper, findings, subject, proof.untraced)
+        outcome = Outcome.UNPROVEN if missing else Outcome.CERTIFIED
+        reason = missing or _why_certified(claim, upper)
+    return Verdict(
+        outcome, claim, attack.lower, upper, findings, attack.witness, subject.name, subject.neighbours.name, seed,
+        attack.detectable, reason, losses=attack.losses,
+    )  # fmt: skip
+
+
+def _why_certified(claim: Claim, upper: Upper | None) -> str:
+    """One sentence for a person."""
+    path = (
+        "its releases are fixed in advance"
+        if upper and upper.path == "single"
+        else f"a door with the budget {claim} for proven releases bounds every path"
+    )
+    return f"each release's sensitivity is proven by its trace, and {path}"
+
+
+def _upper(proof: Proof, attack: Attack, claim: Claim) -> Upper | None:
+    """The proven bound, raised where replay observed more than was declared; none where data left by another way."""
+    upper = proof.upper
+    if upper is None or attack.finds("DPA002"):
+        return None
+    if attack.refuted and upper.path == "enforced":
+        return None  # without that budget, there are paths that cost more
+    if upper.sensitivity == "proven":
+        return upper
+    seen = attack.observed
+    epsilon = max(upper.epsilon, proof.raised(seen.excess, claim)) if seen.excess else upper.epsilon
+    tested = proof.unproven <= seen.largest.keys() - seen.unseen
+    return replace(upper, epsilon=epsilon, sensitivity="tested" if tested else "declared")
+
+
+def _findings(proof: Proof, attack: Attack) -> list[Finding]:
+    """One finding per rule and place. Where a trace exceeds what is declared, a pair that does is shown, if one was seen."""
+    merged: dict[tuple[str, str], Finding] = {}
+    rules = {finding.rule for finding in proof.findings}
+    traced = [_with_pair(finding, attack.observed) for finding in proof.findings]
+    later = [f for f in (*attack.findings, *attack.observed.findings) if f.rule not in rules]
+    for finding in (*traced, *later):
+        merged.setdefault((finding.rule, finding.where), finding)
+    return list(merged.values())
+
+
+def _with_pair(finding: Finding, observed: Observed) -> Finding:
+    if finding.rule != "DPA003" or finding.release not in observed.excess:
+        return finding
+    return replace(finding, message=f"{finding.message}; seen on {observed.largest[finding.release].sides()}")
+
+
+def _check_contradiction(upper: Upper | None, attack: Attack) -> None:
+    """The 95 % estimate may err; an exact witness, or a bound at confidence 1 − 10^-6, above a proven bound may not."""
+    if upper is None or upper.sensitivity != "proven" or upper.path != "single":
+        return
+    if (attack.exact is not None and attack.exact > upper.epsilon) or attack.level > upper.epsilon:
+        raise Contradiction(upper.epsilon, max(attack.lower.epsilon, attack.level))
+
+
+def _missing(claim: Claim, upper: Upper | None, findings: list[Finding], subject: Subject, untraced: str) -> str:
+    """What stands between this subject and a certificate; empty when nothing does."""
+    if not subject.grey:
+        return "a black box that was not refuted; nothing proves it"
+    blocking = next((finding for finding in findings if finding.rule in BLOCKING), None)
+    if blocking is not None:
+        return f"{blocking.rule}: {blocking.message}"
+    if upper is None:
+        return "no upper bound could be proven"
+    if upper.epsilon > claim.epsilon:
+        return _above(claim, upper)
+    if upper.sensitivity != "proven":
+        return f"sensitivity is only {upper.sensitivity}" + (f": {untraced}" if untraced else "")
+    if upper.path == "observed":
+        return "only the paths that were observed stay within the claim"
+    return ""
+
+
+def _above(claim: Claim, upper: Upper) -> str:
+    kind = "proven upper bound" if upper.sensitivity == "proven" else "upper bound"
+    return f"the {kind} {float(upper.epsilon):.9g} is above the claim" + _by_rounding(upper.epsilon, claim)
+
+
+def _by_rounding(epsilon: Fraction, claim: Claim) -> str:
+    """What to do about so small an excess."""
+    excess = float(epsilon / claim.epsilon) if claim.epsilon else 0.0
+    if not 1 < excess < 1.001:
+        return ""
+    enough = math.ceil(excess * 10**7) / 10**7
+    return f"; values are rounded to the grid 2^-20, which adds this much: a scale {enough:.8g} times as large would do"
+
+
+def _shown(attack: Attack) -> Fraction:
+    """The figure that a refutation rests on."""
+    return attack.exact if attack.exact is not None else Fraction(max(attack.lower.epsilon, attack.level))

@@ -1,0 +1,132 @@
+"""Examines a subject: proves an upper bound, attacks for a lower one, decides. All that comes of it is one value."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from typing import Any
+
+from dpaudit.auditors.attack import attack
+from dpaudit.auditors.games.loss_runs import drawn_losses
+from dpaudit.auditors.games.play import MOST_SAMPLES
+from dpaudit.auditors.interface import REFUTE, Attack, Case
+from dpaudit.auditors.pairs.sensitivity_search import search_sensitivity
+from dpaudit.auditors.runs.engine import Engine
+from dpaudit.auditors.runs.scheduler import connected
+from dpaudit.auditors.witness_check import recheck
+from dpaudit.claims import Claim, InvalidValue, Number, Verdict, exact, whole
+from dpaudit.subjects.subject import Subject
+from dpaudit.verdict.decision import decide
+from dpaudit.verdict.proof import Proof, prove
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to examine. What is not said about the claim is the subject's own.
+
+    ``samples``: runs per side. ``seed``: without one, one is drawn and reported. ``witness``: of an earlier verdict, to be
+    checked again; nothing else is looked at then.
+    ``sequential``: an e-process in place of the game, which stops as soon as it refutes, or at Ctrl-C.
+    ``workers``: processes for the runs (default: one for each core); ``scheduler``: the address of a dask.distributed scheduler
+    that has them run elsewhere. Neither changes any result.
+    ``error``: the probability of refuting an honest subject by statistics; several audits of one gate share 10^-6.
+    ``picture``: draw runs for a histogram of losses too, where no game was played.
+    """
+
+    epsilon: Number | None = None
+    delta: Number | None = None
+    observer: str | None = None
+    confidence: float = 0.95
+    samples: int | None = None
+    seed: int | None = None
+    witness: Mapping[str, Any] | None = None
+    sequential: bool = False
+    workers: int | None = None
+    scheduler: str | None = None
+    error: float = REFUTE
+    picture: bool = False
+    progress: Callable[[str], None] = lambda _: None
+
+
+@dataclass(frozen=True)
+class Examination:
+    """A verdict, and what it rests on."""
+
+    verdict: Verdict
+    proof: Proof
+    attack: Attack
+
+
+def examine(subject: Subject, options: Options) -> Examination:
+    """Prove, attack, decide. Raises InvalidValue for options out of range, Contradiction when a proven upper bound lies below a
+    lower bound. Interrupted: the verdict holds as far as it goes, and ``attack.interrupted`` says so."""
+    if not isinstance(subject, Subject):
+        raise InvalidValue("subject", type(subject).__name__, "a function declared with @dp.subject")
+    started = time.perf_counter()
+    case = _case(subject, options)
+    if options.witness is not None:
+        examination = _examine_witness(case, options.witness)
+    else:
+        with connected(options.scheduler) if options.scheduler is not None else nullcontext() as remote:
+            engine = replace(case.engine, remote=remote)
+            proof = prove(subject, case.claim, case.seed) if subject.grey else Proof(None, None, [])
+            shown = attack(replace(case, engine=engine, search=not _settles(proof, case.claim)))
+        shown = _complete(case, proof, shown, picture=options.picture)
+        examination = Examination(decide(subject, case.claim, proof, shown, case.seed), proof, shown)
+    return replace(examination, verdict=replace(examination.verdict, seconds=time.perf_counter() - started))
+
+
+def _case(subject: Subject, options: Options) -> Case:
+    """The options, read exactly and within their ranges."""
+    own = subject.claim
+    claim = Claim(
+        own.epsilon if options.epsilon is None else options.epsilon,
+        own.delta if options.delta is None else options.delta,
+        own.observer if options.observer is None else options.observer,
+    )
+    confidence = exact(options.confidence, "confidence")
+    if not 0 < confidence < 1:
+        raise InvalidValue("confidence", options.confidence, "between 0 and 1")
+    if not 0 < options.error <= REFUTE:
+        raise InvalidValue("error", options.error, "above 0 and at most 10^-6")
+    default = 100_000 if subject.vectorised else 10_000
+    samples = default if options.samples is None else whole(options.samples, "samples", 100, MOST_SAMPLES)
+    seed = secrets.randbits(31) if options.seed is None else whole(options.seed, "seed", 0)
+    engine = Engine(None if options.workers is None else whole(options.workers, "workers"), tell=options.progress)
+    return Case(
+        subject, claim, float(confidence), samples, seed, engine, sequential=options.sequential, error=options.error
+    )  # fmt: skip
+
+
+def _examine_witness(case: Case, witness: Mapping[str, Any]) -> Examination:
+    """A witness either refutes or it says nothing: what it does not refute is not certified by that."""
+    proof, shown = Proof(None, None, []), recheck(case.subject, case.claim, witness)
+    verdict = decide(case.subject, case.claim, proof, shown, case.seed)
+    if not shown.refuted:
+        verdict = replace(verdict, reason=f"{shown.reason}; nothing else was looked at")
+    return Examination(verdict, proof, shown)
+
+
+def _settles(proof: Proof, claim: Claim) -> bool:
+    """Is every pair of neighbours proven to stay within the claim, so that a search for one that does not is in vain?"""
+    upper = proof.upper
+    return (
+        upper is not None and upper.sensitivity == "proven" and upper.path != "observed" and upper.epsilon <= claim.epsilon
+    )  # fmt: skip
+
+
+def _complete(case: Case, proof: Proof, shown: Attack, *, picture: bool) -> Attack:
+    """The sensitivities that no trace proves, searched; and losses for a picture, where no game was played."""
+    if shown.interrupted:
+        return shown
+    leaks = shown.finds("DPA002") or any(finding.rule == "DPA002" for finding in proof.findings)
+    doubtful = proof.unproven or any(finding.rule == "DPA003" for finding in proof.findings)
+    if doubtful and not leaks:
+        more = search_sensitivity(case.subject, case.seed, shown.observed)
+        shown = replace(shown, findings=[*shown.findings, *more])
+    if picture and shown.losses is None and not shown.finds("DPA002"):
+        shown = replace(shown, losses=drawn_losses(case.subject, case.claim, shown.witness, case.seed))
+    return shown
