@@ -13,7 +13,7 @@ from dpaudit.certificate.facts.reliance import Reliance
 from dpaudit.certificate.facts.running_code import not_its_code
 from dpaudit.claims import Claim, Finding, Outcome, show
 from dpaudit.ledger import Budget, Release
-from dpaudit.verdict.audit import BLOCKING
+from dpaudit.verdict.decision import BLOCKING
 
 CLOSED = "closed"  # a release that names it was calibrated by the closed formula, which holds in its domain only
 
