@@ -38,7 +38,7 @@ def digest(path: Path) -> str:
 @lru_cache(maxsize=1)
 def _own() -> str:
     """Of the code that this process runs: read once, as it was loaded once."""
-    return digest(Path(__file__).resolve().parent.parent)
+    return digest(Path(__file__).resolve().parents[2])
 
 
 @lru_cache(maxsize=1)
