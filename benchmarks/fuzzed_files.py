@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 
 from algorithms.online.bandit import OnlineBandit
 from dpaudit.accountants import account
-from dpaudit.channel import simulate
 from dpaudit.claims import DpauditError
+from dpaudit.deployment import simulate
 from dpaudit.ledger import (
     Charge,
     Cohort,

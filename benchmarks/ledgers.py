@@ -40,7 +40,7 @@ def ledgers() -> Figures:
 def _release(i: int, cohort: Any) -> Release:
     return Release(
         f"batch {i // 100}", "laplace", Fraction(2), {"scale": "2", "grid": "1/1048576"}, epsilon=Fraction(i % 7 + 1),
-        cohort=Cohort.of(cohort), values=[i], extra={"steps": "2097152", "coordinates": "1"},
+        cohort=Cohort.of(cohort), values=[i], steps=2097152, coordinates=1,
     )  # fmt: skip
 
 

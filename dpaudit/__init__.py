@@ -13,7 +13,8 @@ _WHERE = {
     "noise": ("Gaussian", "Laplace", "RandomizedResponse", "from_units", "to_units"),
     "ledger": ("Cohort", "Ledger", "MemoryLedger", "Release", "open_ledger"),
     "sealed": ("Sealed", "seal", "seal_sums", "snap", "unseal"),
-    "channel": ("Channel", "Reports", "Transcript", "live", "replay", "simulate", "sum_by_tag"),
+    "channel": ("Channel", "Reports", "Transcript", "sum_by_tag"),
+    "deployment": ("live", "replay", "simulate"),
     "neighbours": ("Neighbours", "add_remove", "replace_one"),
     "subjects": ("Subject", "subject"),
     "accountants": ("Part", "account", "amplify", "calibrate", "calibrate_shuffled", "compose", "composed_delta",
@@ -89,7 +90,7 @@ if TYPE_CHECKING:
         odometer,
     )
     from dpaudit.certificate import live_certified
-    from dpaudit.channel import Channel, Reports, Transcript, live, replay, simulate, sum_by_tag
+    from dpaudit.channel import Channel, Reports, Transcript, sum_by_tag
     from dpaudit.claims import (
         Bound,
         BudgetExceeded,
@@ -102,6 +103,7 @@ if TYPE_CHECKING:
         Verdict,
         exact,
     )
+    from dpaudit.deployment import live, replay, simulate
     from dpaudit.ledger import Cohort, Ledger, MemoryLedger, Release, open_ledger
     from dpaudit.neighbours import Neighbours, add_remove, replace_one
     from dpaudit.noise import Gaussian, Laplace, RandomizedResponse, from_units, to_units
@@ -113,8 +115,6 @@ if TYPE_CHECKING:
 def __getattr__(name: str) -> Any:
     if name not in _MODULE:
         raise AttributeError(f"module 'dpaudit' has no attribute {name!r}")
-    if name == "live":  # a door charges shuffled batches by the accountants' theorems
-        import_module("dpaudit.accountants")
     value = getattr(import_module(f"dpaudit.{_MODULE[name]}"), name)
     globals()[name] = value
     return value

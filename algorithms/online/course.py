@@ -134,7 +134,7 @@ class _Server:
             name=f"batch {self.layout.number}", mechanism=noise.name, parameters=noise.parameters(),
             sensitivity=self.step.sensitivity, epsilon=cost(noise, steps, Fraction(0))[0],
             cohort=dp.Cohort.of(played), kind="reports", n=1, values=np.array([units]), tags={str(place): 1},
-            extra={"steps": str(steps), "coordinates": "1"},
+            steps=steps, coordinates=1,
         )  # fmt: skip
         stored = self.ledger.append(release, key=f"round {played}")
         return int(np.ravel(np.asarray(stored.values))[0])

@@ -18,11 +18,10 @@ from pathlib import Path
 from dpaudit.accountants.least_epsilon import ZCDP, least
 from dpaudit.accountants.losses.parts import AnyPart, Known, Part
 from dpaudit.accountants.record_groups import groups, records_with
-from dpaudit.accountants.shuffle.amplification import amplify
-from dpaudit.accountants.shuffle.closed_form import LARGEST_EPSILON, LARGEST_N
+from dpaudit.accountants.shuffle.amplifier import amplified
 from dpaudit.accountants.shuffle.report_sums import summed
 from dpaudit.accountants.worst_client import Client, client_of, worst_client
-from dpaudit.channel.release_cost import gaussian_epsilon, use_amplifier
+from dpaudit.channel.release_cost import gaussian_epsilon
 from dpaudit.claims import Bound, Finding, InvalidValue, Line, Number, exact_delta, show
 from dpaudit.ledger import Budget, Charge, Cohort, Ledger, PureSums, Release, is_ledger, load_releases, open_ledger
 from dpaudit.noise import GRID, Laplace, Noise, noise_from
@@ -40,28 +39,6 @@ IN_ADVANCE = (
 )
 BLANKET = "privacy blanket, exact (Balle et al. 2019; Su et al. 2025)"
 CLONES = "clones, exact (Feldman–McMillan–Talwar 2021)"
-
-
-@lru_cache(maxsize=4096)
-def _amplified(epsilon0: Fraction, n: int, delta: Fraction, method: str, steps: int) -> Fraction:
-    return amplify(epsilon0, n, delta, method=method, steps=steps, attack=False).upper
-
-
-def amplified(noise: Noise, epsilon0: Fraction, n: int, delta: Fraction) -> Fraction:
-    """ε of n shuffled reports, at most ε0: of Laplace reports by their privacy blanket, which is never worse than the clones;
-    else by the exact clone bound for any ε0-LDP randomiser.
-
-    ε0 is what separates any two values that clients may hold; the blanket reads it as the width of one interval that holds them
-    all, in units of the scale, and rests on reports that do not depend on each other. Both hold for a batch that passes the door.
-    """
-    if not epsilon0 or epsilon0 > LARGEST_EPSILON or n > LARGEST_N:
-        return epsilon0
-    if isinstance(noise, Laplace):
-        return min(epsilon0, _amplified(epsilon0, n, delta, "laplace", int(epsilon0 / noise.rate)))
-    return min(epsilon0, _amplified(epsilon0, n, delta, "clone", 1))
-
-
-use_amplifier(amplified)
 
 
 @lru_cache(maxsize=4096)
@@ -84,13 +61,13 @@ class Read:
         grid = "1" if release.mechanism == "randomized-response" else show(GRID)  # hand-written releases may leave it out
         noise = _noise(release.mechanism, tuple({"grid": grid, **release.parameters}.items()))
         sensitivity = release.sensitivity if release.derived is None else release.derived
-        steps = int(release.extra["steps"]) if "steps" in release.extra else int(-(-sensitivity // noise.grid))
-        return cls(release, noise, steps, int(release.extra.get("coordinates", "1")))
+        steps = int(-(-sensitivity // noise.grid)) if release.steps is None else release.steps
+        return cls(release, noise, steps, 1 if release.coordinates is None else release.coordinates)
 
     @property
     def crowd(self) -> int:
         """How many reports a shuffled one hides among."""
-        return int(self.release.extra.get("crowd", self.release.n))
+        return self.release.n if self.release.crowd is None else self.release.crowd
 
     @property
     def clients(self) -> int:
@@ -100,7 +77,7 @@ class Read:
     @property
     def summed(self) -> bool:
         """Is nothing but sums of these reports used?"""
-        return self.release.kind == "reports" and self.release.extra.get("read") == "sums"
+        return self.release.kind == "reports" and self.release.read == "sums"
 
     @property
     def fewest_alike(self) -> int:

@@ -11,6 +11,7 @@ from functools import lru_cache
 from dpaudit.accountants.losses.numerical import compose
 from dpaudit.accountants.losses.parts import AnyPart, Known, Part
 from dpaudit.accountants.losses.renyi import renyi_epsilon, zcdp_rho
+from dpaudit.accountants.shuffle.amplifier import amplified
 from dpaudit.channel.release_cost import cost, gaussian_epsilon, rho
 from dpaudit.claims import InvalidValue, shorten_up, sum_up
 from dpaudit.ledger.spending.zcdp_sums import zcdp_epsilon
@@ -84,7 +85,7 @@ def _sum(parts: tuple[AnyPart, ...], delta: Fraction) -> Least:
         elif part.noise.epsilon(part.steps) is None:
             continue  # one of the Gaussians
         else:
-            one, failure = cost(part.noise, part.steps, share, shuffled=part.shuffled)
+            one, failure = cost(part.noise, part.steps, share, shuffled=part.shuffled, amplify=amplified)
         epsilon, spent = shorten_up(epsilon + part.count * (one or 0)), shorten_up(spent + part.count * failure)
     if gaussians:
         left = delta - spent
@@ -111,7 +112,7 @@ def _zcdp(parts: tuple[AnyPart, ...], delta: Fraction) -> Least | None:
     readable: list[AnyPart] = []
     for part in parts:
         if isinstance(part, Part) and part.shuffled is not None:
-            one, failure = cost(part.noise, part.steps, delta / (2 * batches), shuffled=part.shuffled)
+            one, failure = cost(part.noise, part.steps, delta / (2 * batches), shuffled=part.shuffled, amplify=amplified)
             readable.append(Known(one or Fraction(0), failure, part.count))
         else:
             readable.append(part)

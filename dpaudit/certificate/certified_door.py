@@ -15,13 +15,13 @@ from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-import dpaudit.accountants  # noqa: F401  (the door charges shuffled batches by its theorems)
 from dpaudit.certificate.envelope import Opened, open_certificate
 from dpaudit.certificate.errors import NotAsCertified
 from dpaudit.certificate.facts.configuration import configuration_of, digest_of
 from dpaudit.certificate.facts.running_code import not_its_code
-from dpaudit.channel import Channel, live
+from dpaudit.channel import Channel
 from dpaudit.claims import Claim, InvalidValue
+from dpaudit.deployment import live
 from dpaudit.ledger import Ledger
 from dpaudit.ledger.keys import read_public_key
 from dpaudit.ledger.records.source_digests import sources

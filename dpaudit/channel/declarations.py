@@ -1,19 +1,60 @@
-"""What a call of the door says of a release: its sensitivity, whose data it is, and what its record tells."""
+"""What a call of the door says of a release: its sensitivity, whose data it is, and what its record and its event tell."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from dpaudit.channel.client_reports import Records
+from dpaudit.channel.client_reports import Records, hidden_among
+from dpaudit.channel.modes import Event
 from dpaudit.claims import OBSERVERS, InvalidValue, Leak, positive
-from dpaudit.ledger import Cohort
+from dpaudit.ledger import Cohort, Release
 from dpaudit.ledger.store.slot import check_key
-from dpaudit.noise import Noise
-from dpaudit.sealed.array import Sealed, caller, relation_of
+from dpaudit.noise import Noise, to_units
+from dpaudit.sealed.array import Sealed, caller, in_one_interval, unseal
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A call of the door: what it declares, and what sealed data proves of it (None where nothing does)."""
+
+    name: str
+    noise: Noise
+    sensitivity: Any  # declared: a Fraction, or an array with one entry per trial
+    cohort: Cohort
+    to: str
+    derived: Fraction | None
+    steps: int | None  # proven
+    relation: str | None  # the neighbours that it is proven for
+
+    def steps_of(self, value: Any, units: np.ndarray, trials: int | None) -> int | None:
+        """How far one record moves a release, in steps of the grid; None where that differs between trials."""
+        if self.steps is None and isinstance(self.sensitivity, Fraction):
+            return declared_steps(self.sensitivity, self.noise, value, units, trials)
+        return self.steps
+
+    def report_steps(self) -> int | None:
+        """How far its client moves one report, which is one number."""
+        if self.steps is None and isinstance(self.sensitivity, Fraction):
+            return int(-(-self.sensitivity // self.noise.grid))
+        return self.steps
+
+    def record(self, cost: tuple[Fraction | None, Fraction], **facts: Any) -> Release:
+        """What a ledger writes of it, at this (ε, δ)."""
+        return Release(
+            name=self.name, mechanism=self.noise.name, parameters=self.noise.parameters(), sensitivity=self.sensitivity,
+            derived=self.derived, epsilon=cost[0], delta=cost[1], cohort=self.cohort, to=self.to, relation=self.relation, **facts,
+        )  # fmt: skip
+
+    def event(self, kind: str, query: np.ndarray, output: np.ndarray, **more: Any) -> Event:
+        """What an auditor sees of it."""
+        return Event(
+            self.name, self.noise, query, output, self.sensitivity, self.cohort, self.to, kind, derived=self.derived, **more
+        )
 
 
 def check_call(name: str, noise: Noise, to: str, key: str | None) -> None:
@@ -56,9 +97,21 @@ def joined(cohort: Any, touched: Cohort | None) -> Cohort:
     return touched if cohort is None else touched.union(Cohort.of(cohort))
 
 
-def sealed_for(value: Any, derived: Fraction | None) -> dict[str, str]:
-    """For the record of a release with a proven sensitivity: for which neighbours that is proven."""
-    return {} if derived is None else {"relation": relation_of(value)}
+def query_units(value: Any, noise: Noise, trials: int | None) -> np.ndarray:
+    """The query in steps of the grid, with trials as its first axis where there are any."""
+    units = to_units(unseal(value) if isinstance(value, Sealed) else value, noise.grid)
+    if trials is not None and units.ndim == 0:
+        units = np.broadcast_to(units, (trials,))
+    if trials is not None and units.shape[0] != trials:
+        raise InvalidValue("value", f"shape {units.shape}", f"of shape ({trials}, …): one entry per trial")
+    return units
+
+
+def crowd_of(asked: Asked, records: Records, steps: int) -> int:
+    """How many reports one of them hides among. Shuffled values that lie far apart tell whose they are: nothing hides them."""
+    sealed = records.sealed() if asked.derived is not None and asked.to == "shuffled" else None
+    apart = sealed is not None and not in_one_interval(sealed, float(steps * asked.noise.grid))
+    return 1 if apart else hidden_among(records)
 
 
 def tag_counts(records: Records) -> dict[str, int]:

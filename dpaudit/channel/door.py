@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 from numpy.random import default_rng
 
-from dpaudit.channel.client_reports import Records, Reports, as_records, hidden_among, multiset
-from dpaudit.channel.declarations import check_call, declared_sensitivity, declared_steps, joined, sealed_for, tag_counts
+from dpaudit.channel.client_reports import Records, Reports, as_records, multiset
+from dpaudit.channel.declarations import Asked, check_call, crowd_of, declared_sensitivity, joined, query_units, tag_counts
 from dpaudit.channel.keyed_releases import Kept, written
 from dpaudit.channel.modes import Event, Live, Pinned, Simulated, Transcript
 from dpaudit.channel.proven_sensitivity import Proving
-from dpaudit.channel.release_cost import cost
+from dpaudit.channel.release_cost import Amplifier, cost, no_amplification
 from dpaudit.claims import DpauditError, Finding, InvalidValue, Leak, exact_delta
-from dpaudit.ledger import Budget, Cohort, Ledger, PureSums, Release
-from dpaudit.noise import Noise, from_units, to_units
-from dpaudit.sealed.array import Sealed, caller, in_one_interval, one_record_each, unseal
+from dpaudit.ledger import Budget, Ledger, PureSums, Release
+from dpaudit.noise import Noise, from_units
+from dpaudit.sealed.array import Sealed, caller, one_record_each, relation_of
 
 _audited: ContextVar[list[Event] | None] = ContextVar("the door of an audit", default=None)
 
@@ -37,8 +37,9 @@ class Channel:
         observe: Callable[[Any], Any] | None = None,
         proven: bool = False,
         relation: str | None = None,
+        amplify: Amplifier = no_amplification,
     ) -> None:
-        self._door, self._ledger, self._budget, self._observe = door, ledger, budget, observe
+        self._door, self._ledger, self._budget, self._observe, self._amplify = door, ledger, budget, observe, amplify
         if ledger is not None:
             ledger.require(door.kind)
         self._proving = Proving(proven, relation, door.strict)
@@ -159,37 +160,18 @@ class Channel:
         check_call(name, noise, to, key)
         if to == "shuffled":
             raise InvalidValue("to", to, "another observer: only channel.reports(…) passes a shuffler")
-        declared = declared_sensitivity(sensitivity, self.trials)
-        derived, touched, steps = self._derive(name, value, noise, declared)
-        who = joined(cohort, touched)
-        if who.size == 0 and touched is None:
+        asked = self._ask(name, value, noise, sensitivity, cohort, to)
+        if asked.cohort.size == 0 and asked.derived is None:
             raise InvalidValue("cohort", "empty", "the records whose data is released, or left out for all of them")
-        units = to_units(unseal(value) if isinstance(value, Sealed) else value, noise.grid)
-        if self.trials is not None and units.ndim == 0:
-            units = np.broadcast_to(units, (self.trials,))
-        if self.trials is not None and units.shape[0] != self.trials:
-            raise InvalidValue("value", f"shape {units.shape}", f"of shape ({self.trials}, …): one entry per trial")
-        if steps is None and isinstance(declared, Fraction):
-            steps = declared_steps(declared, noise, value, units, self.trials)
-        record = None
+        units = query_units(value, noise, self.trials)
+        steps, record = asked.steps_of(value, units, self.trials), None
         if steps is not None and self.trials is None:  # a record is about one run
-            coordinates = units.size if self.trials is None else units.size // max(self.trials, 1)
-            epsilon, spent = self._cost(noise, steps, coordinates, share=delta)
-            record = Release(
-                name=name, mechanism=noise.name, parameters=noise.parameters(), sensitivity=declared, derived=derived,
-                epsilon=epsilon, delta=spent, cohort=who, to=to,
-                extra={"steps": str(steps), "coordinates": str(coordinates), **sealed_for(value, derived)},
-            )  # fmt: skip
-        output, fresh = self._pass(
-            record, lambda: self._door.noise(noise, units, self._index), key, (name, "release", units.shape)
-        )
+            paid = self._cost(noise, steps, units.size, share=delta)
+            record = asked.record(paid, steps=steps, coordinates=units.size)
+        what = (name, "release", units.shape)
+        output, fresh = self._pass(record, lambda: self._door.noise(noise, units, self._index), key, what)
         if fresh:
-            self._remember(
-                Event(
-                    name, noise, units, output, declared, who, to, "release", self._index, derived, record=record,
-                    hidden=self._asked_secret[0],
-                )
-            )  # fmt: skip
+            self._remember(asked, "release", units, output, record)
         result = from_units(output, noise.grid)
         return self._observe(result) if self._observe else (result[()] if np.ndim(result) == 0 else result)
 
@@ -216,69 +198,67 @@ class Channel:
         """
         check_call(name, noise, to, key)
         records = as_records(values, tags, self.trials)
-        declared = declared_sensitivity(sensitivity, self.trials)
-        sealed = records.sealed()
-        if to == "shuffled" and sealed is not None and not one_record_each(sealed):
+        sealed, shuffled = records.sealed(), to == "shuffled"
+        if shuffled and sealed is not None and not one_record_each(sealed):
             raise InvalidValue("values", "values that share records", "one report per record: amplification rests on it")
-        derived, touched, steps = self._derive(name, sealed, noise, declared)
-        who = joined(cohort, touched)
-        if steps is None and isinstance(declared, Fraction):
-            steps = int(-(-declared // noise.grid))
-        record = None
-        if steps is not None and self.trials is None:  # a record is about one run
-            shuffled = to == "shuffled"
-            traced = sealed if derived is not None else None
-            apart = shuffled and traced is not None and not in_one_interval(traced, float(steps * noise.grid))
-            crowd = 1 if apart else hidden_among(records)  # values far apart tell whose they are: nothing hides them
-            epsilon, spent = self._cost(noise, steps, 1, crowd if shuffled else None, share=delta)
-            extra = {"steps": str(steps), "coordinates": "1", "crowd": str(crowd), **({"read": "sums"} if sums_only else {})}
-            record = Release(
-                name=name, mechanism=noise.name, parameters=noise.parameters(), sensitivity=declared, derived=derived,
-                epsilon=epsilon, delta=spent, cohort=who, to=to, kind="shuffled" if shuffled else "reports", n=records.n,
-                tags=tag_counts(records), extra=extra | sealed_for(sealed, derived),
-            )  # fmt: skip
+        asked = self._ask(name, sealed, noise, sensitivity, cohort, to)
+        record = self._batch_record(asked, records, delta, sums_only)
 
         def draw(kind: str) -> np.ndarray:
-            if kind == "sums":
-                query, counts = records.sum_units(noise.grid), records.counts
-                output = self._door.sums(noise, query, counts)
-            else:
-                query, counts = records.units(noise.grid), None
-                what = (name, to, query.shape, *tag_counts(records).items())
-                output, fresh = self._pass(record, lambda: self._shuffled(noise, query, to, records), key, what)
-                if not fresh:
-                    return output
-            self._remember(
-                Event(
-                    name, noise, query, output, declared, who, to, kind, self._index, derived, counts,
-                    records if kind == "reports" else None, record, self._asked_secret[0],
-                )
-            )  # fmt: skip
-            return output
+            return self._sums(asked, records, record) if kind == "sums" else self._reports(asked, records, record, key)
 
         every = self.every_report or key is not None
-        return Reports(draw, records, noise.grid, shuffled=to == "shuffled", every=every, sums_only=sums_only)
+        return Reports(draw, records, noise.grid, shuffled=shuffled, every=every, sums_only=sums_only)
 
-    # --- what a release costs, and what is written ---
+    # --- what is asked, what it costs, and what is written ---
 
-    def _derive(self, name: str, value: Any, noise: Noise, declared: Any) -> tuple[Fraction | None, Cohort | None, int | None]:
-        """What sealed data proves; while a subject is audited, no other door takes its data."""
+    def _ask(self, name: str, value: Any, noise: Noise, sensitivity: Any, cohort: Any, to: str) -> Asked:
+        """What a call declares and what sealed data proves; while a subject is audited, no other door takes its data."""
+        declared = declared_sensitivity(sensitivity, self.trials)
         door = _audited.get()
         if isinstance(value, Sealed) and door is not None and door is not self._events:
             raise Leak("another door", caller())
-        return self._proving.derive(name, value, noise, declared, self.trials is not None)
+        derived, touched, steps = self._proving.derive(name, value, noise, declared, self.trials is not None)
+        relation = None if derived is None else relation_of(value)
+        return Asked(name, noise, declared, joined(cohort, touched), to, derived, steps, relation)
+
+    def _batch_record(self, asked: Asked, records: Records, share: Any, sums_only: bool) -> Release | None:
+        """The record of a batch of reports; None for many trials, as a record is about one run."""
+        steps, shuffled = asked.report_steps(), asked.to == "shuffled"
+        if steps is None or self.trials is not None:
+            return None
+        crowd = crowd_of(asked, records, steps)
+        paid = self._cost(asked.noise, steps, 1, crowd if shuffled else None, share=share)
+        return asked.record(
+            paid, kind="shuffled" if shuffled else "reports", n=records.n, tags=tag_counts(records),
+            steps=steps, coordinates=1, crowd=crowd, read="sums" if sums_only else None,
+        )  # fmt: skip
+
+    def _sums(self, asked: Asked, records: Records, record: Release | None) -> np.ndarray:
+        """Sums of reports by the law of the sum."""
+        query, counts = records.sum_units(asked.noise.grid), records.counts
+        output = self._door.sums(asked.noise, query, counts)
+        self._remember(asked, "sums", query, output, record, counts=counts)
+        return output
+
+    def _reports(self, asked: Asked, records: Records, record: Release | None, key: str | None) -> np.ndarray:
+        """Every report, drawn now or earlier under this key."""
+        query = records.units(asked.noise.grid)
+        what = (asked.name, asked.to, query.shape, *tag_counts(records).items())
+        output, fresh = self._pass(record, lambda: self._shuffled(asked.noise, query, asked.to, records), key, what)
+        if fresh:
+            self._remember(asked, "reports", query, output, record, records=records)
+        return output
 
     def _cost(
-        self, noise: Noise, steps: int | None, coordinates: int, shuffled: int | None = None, *, share: Any = None
+        self, noise: Noise, steps: int, coordinates: int, shuffled: int | None = None, *, share: Any = None
     ) -> tuple[Fraction | None, Fraction]:
-        """(ε, δ) for each record of the cohort; parameters that differ between trials are left to the auditor."""
-        if steps is None:
-            return None, Fraction(0)
+        """(ε, δ) for each record of the cohort."""
         adds_epsilon = self._ledger is None or self._ledger.filter_name == PureSums.name  # others read the facts
         delta = self._budget.delta if self._budget and adds_epsilon else Fraction(0)
         if share is not None:
             delta = exact_delta(share)
-        return cost(noise, steps, delta, coordinates=coordinates, shuffled=shuffled)
+        return cost(noise, steps, delta, coordinates=coordinates, shuffled=shuffled, amplify=self._amplify)
 
     def _shuffled(self, noise: Noise, query: np.ndarray, to: str, records: Records) -> np.ndarray:
         """Reports; it is forgotten who sent what before anything is stored. A pinned output is the multiset already."""
@@ -297,6 +277,10 @@ class Channel:
             raise DpauditError("a ledger records one run; open the door without trials")
         return written(self._ledger, record, draw, key)
 
-    def _remember(self, event: Event) -> None:
+    def _remember(
+        self, asked: Asked, kind: str, query: np.ndarray, output: np.ndarray, record: Release | None, **more: Any
+    ) -> None:
+        """For auditors. A live door keeps no query."""
         if not self._live:
-            self._events.append(event)
+            hidden = self._asked_secret[0]
+            self._events.append(asked.event(kind, query, output, record=record, index=self._index, hidden=hidden, **more))

@@ -29,7 +29,7 @@ class Event:
     cohort: Cohort
     to: str
     kind: str  # "release", "reports" (one per client) or "sums" (of reports, by the law of the sum)
-    index: np.ndarray | None  # which trials; None for all
+    index: np.ndarray | None = None  # which trials; None for all
     derived: Fraction | None = None
     counts: np.ndarray | None = None  # reports behind each coordinate of "sums"
     records: Records | None = None  # of "reports"

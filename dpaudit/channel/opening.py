@@ -1,16 +1,22 @@
-"""How a door is opened: for a deployment, for a simulation, or onto a recorded transcript."""
+"""How a door is opened: for a deployment, for a simulation, or onto a recorded transcript.
+
+Whoever opens doors hands them the theorem by which they charge shuffled batches: ``dp.live`` and its kin those of the accountants
+(``dpaudit.deployment``), auditors none, as nothing is charged at their doors.
+"""
 
 from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from dpaudit.channel.door import Channel
 from dpaudit.channel.modes import Live, Pinned, Rest, Simulated, Transcript
+from dpaudit.channel.release_cost import Amplifier, no_amplification
 from dpaudit.claims import InvalidValue
 from dpaudit.ledger import Budget, Ledger, MemoryLedger
 from dpaudit.noise import GRID, SecureSource, to_units
@@ -22,82 +28,90 @@ def is_live(channel: Channel) -> bool:
     return isinstance(channel._door, Live)
 
 
-@contextmanager
-def live(
-    ledger: Ledger,
-    budget: Any = None,
-    *,
-    filter: str | None = None,
-    strict: bool = True,
-    proven: bool = False,
-    relation: str | None = None,
-) -> Iterator[Channel]:
-    """The door of a deployment: exact noise, cryptographic generator, ledger first. ``budget``: a Claim, (ε, δ) or ε.
+@dataclass(frozen=True)
+class Doors:
+    """Opens doors. ``amplify``: what n shuffled reports cost together; without a theorem, what one of them does."""
 
-    ``filter``: what keeps the budget. "pure-sums" (default) adds up ε and δ; "zcdp" adds up ρ, for Gaussian noise and for many
-    small releases. Both hold when each release's noise is chosen after looking at the ones before it.
-    ``proven=True``: takes only releases of sealed data whose trace is whole, so that the budget bounds every path. Together with
-    a budget this is written down, and holds for every later door on the ledger.
-    ``relation``: takes only data that is sealed for these neighbours, "replace-one" or "add-remove".
-    ``strict=False``: a declared sensitivity below the proven one is charged at the proven one instead of refused.
-    """
-    limit = None if budget is None else Budget.of(budget)
-    if relation not in (None, REPLACE_ONE, ADD_REMOVE):
-        raise InvalidValue("relation", relation, f"{REPLACE_ONE} or {ADD_REMOVE}")
-    ledger.require("deployment")
-    if limit is not None:
-        ledger.limit(limit, filter, proven=proven)
-    elif filter is not None:
-        raise InvalidValue("filter", filter, "given together with a budget")
-    yield Channel(
-        Live(SecureSource(), secrets.randbits(63), strict=strict),
-        ledger=ledger,
-        budget=limit or ledger.budget,
-        proven=proven or ledger.proven,
-        relation=relation,
-    )
+    amplify: Amplifier = no_amplification
 
+    @contextmanager
+    def live(
+        self,
+        ledger: Ledger,
+        budget: Any = None,
+        *,
+        filter: str | None = None,
+        strict: bool = True,
+        proven: bool = False,
+        relation: str | None = None,
+    ) -> Iterator[Channel]:
+        """The door of a deployment: exact noise, cryptographic generator, ledger first. ``budget``: a Claim, (ε, δ) or ε.
 
-@contextmanager
-def simulate(
-    seed: int,
-    trials: int | None = None,
-    *,
-    budget: Any = None,
-    filter: str | None = None,
-    ledger: Ledger | None = None,
-    every_report: bool | None = None,
-    observe: Callable[[Any], Any] | None = None,
-    pinned: Sequence[np.ndarray | None] = (),
-    rest: Rest = "drawn",
-    proven: bool = False,
-) -> Iterator[Channel]:
-    """A seeded door of the same law, for one run or many trials at once. Never writes a deployment ledger.
+        ``filter``: what keeps the budget. "pure-sums" (default) adds up ε and δ; "zcdp" adds up ρ, for Gaussian noise and for
+        many small releases. Both hold when each release's noise is chosen after looking at the ones before it.
+        ``proven=True``: takes only releases of sealed data whose trace is whole, so that the budget bounds every path. Together
+        with a budget this is written down, and holds for every later door on the ledger.
+        ``relation``: takes only data that is sealed for these neighbours, "replace-one" or "add-remove".
+        ``strict=False``: a declared sensitivity below the proven one is charged at the proven one instead of refused.
+        """
+        limit = None if budget is None else Budget.of(budget)
+        if relation not in (None, REPLACE_ONE, ADD_REMOVE):
+            raise InvalidValue("relation", relation, f"{REPLACE_ONE} or {ADD_REMOVE}")
+        ledger.require("deployment")
+        if limit is not None:
+            ledger.limit(limit, filter, proven=proven)
+        elif filter is not None:
+            raise InvalidValue("filter", filter, "given together with a budget")
+        yield Channel(
+            Live(SecureSource(), secrets.randbits(63), strict=strict),
+            ledger=ledger,
+            budget=limit or ledger.budget,
+            proven=proven or ledger.proven,
+            relation=relation,
+            amplify=self.amplify,
+        )
 
-    For auditors: ``pinned`` chooses the outputs of the first releases, ``rest`` how the others come about.
-    """
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise InvalidValue("seed", seed, "a whole number of at least 0")
-    if trials is not None and (isinstance(trials, bool) or not isinstance(trials, int | np.integer) or trials < 1):
-        raise InvalidValue("trials", trials, "None or a whole number of at least 1")
-    if ledger is not None:
-        ledger.require("simulated")
-    limit = None if budget is None else Budget.of(budget)
-    if ledger is None and limit is not None:
-        ledger = MemoryLedger(kind="simulated")
-    if ledger is not None and limit is not None:
-        ledger.limit(limit, filter)
-    every = bool(every_report) or ledger is not None  # sums drawn by their own law would pass the ledger by
-    limit = ledger.budget if ledger is not None else None
-    yield Channel(Simulated(int(seed), trials, every, pinned, rest), ledger=ledger, budget=limit, observe=observe, proven=proven)
+    @contextmanager
+    def simulate(
+        self,
+        seed: int,
+        trials: int | None = None,
+        *,
+        budget: Any = None,
+        filter: str | None = None,
+        ledger: Ledger | None = None,
+        every_report: bool | None = None,
+        observe: Callable[[Any], Any] | None = None,
+        pinned: Sequence[np.ndarray | None] = (),
+        rest: Rest = "drawn",
+        proven: bool = False,
+    ) -> Iterator[Channel]:
+        """A seeded door of the same law, for one run or many trials at once. Never writes a deployment ledger.
 
+        For auditors: ``pinned`` chooses the outputs of the first releases, ``rest`` how the others come about.
+        """
+        if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+            raise InvalidValue("seed", seed, "a whole number of at least 0")
+        if trials is not None and (isinstance(trials, bool) or not isinstance(trials, int | np.integer) or trials < 1):
+            raise InvalidValue("trials", trials, "None or a whole number of at least 1")
+        if ledger is not None:
+            ledger.require("simulated")
+        limit = None if budget is None else Budget.of(budget)
+        if ledger is None and limit is not None:
+            ledger = MemoryLedger(kind="simulated")
+        if ledger is not None and limit is not None:
+            ledger.limit(limit, filter)
+        every = bool(every_report) or ledger is not None  # sums drawn by their own law would pass the ledger by
+        limit = ledger.budget if ledger is not None else None
+        door = Simulated(int(seed), trials, every, pinned, rest)
+        yield Channel(door, ledger=ledger, budget=limit, observe=observe, proven=proven, amplify=self.amplify)
 
-@contextmanager
-def replay(transcript: Transcript | Channel | Sequence[Any]) -> Iterator[Channel]:
-    """All outputs pinned, queries collected: on any data the algorithm takes the same path, or ``PathChanged`` is raised."""
-    if isinstance(transcript, Channel):
-        transcript = transcript.transcript
-    if not isinstance(transcript, Transcript):
-        transcript = Transcript([to_units(np.asarray(output), GRID) for output in transcript], 0)
-    door = Pinned(transcript.outputs, transcript.seed, transcript.trials, transcript.every_report)
-    yield Channel(door)
+    @contextmanager
+    def replay(self, transcript: Transcript | Channel | Sequence[Any]) -> Iterator[Channel]:
+        """All outputs pinned, queries collected: on any data the algorithm takes the same path, or ``PathChanged`` is raised."""
+        if isinstance(transcript, Channel):
+            transcript = transcript.transcript
+        if not isinstance(transcript, Transcript):
+            transcript = Transcript([to_units(np.asarray(output), GRID) for output in transcript], 0)
+        door = Pinned(transcript.outputs, transcript.seed, transcript.trials, transcript.every_report)
+        yield Channel(door, amplify=self.amplify)

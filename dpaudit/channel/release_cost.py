@@ -13,7 +13,7 @@ from dpaudit.claims import InvalidValue
 from dpaudit.ledger.spending.zcdp_sums import zcdp_delta, zcdp_epsilon
 from dpaudit.noise import Noise
 
-__all__ = ["Amplifier", "cost", "epsilon_at", "gaussian_epsilon", "rho", "use_amplifier", "zcdp_delta"]
+__all__ = ["Amplifier", "cost", "epsilon_at", "gaussian_epsilon", "no_amplification", "rho", "zcdp_delta"]
 
 LARGEST_EPSILON = 10**6
 
@@ -21,32 +21,30 @@ LARGEST_EPSILON = 10**6
 Amplifier = Callable[[Noise, Fraction, int, Fraction], Fraction]
 
 
-def _no_amplification(noise: Noise, epsilon0: Fraction, n: int, delta: Fraction) -> Fraction:
-    """An ε0-LDP report is ε0-DP, shuffled or not: what holds before an accountant is injected."""
+def no_amplification(noise: Noise, epsilon0: Fraction, n: int, delta: Fraction) -> Fraction:
+    """An ε0-LDP report is ε0-DP, shuffled or not: what a door charges to which no theorem was handed."""
     return epsilon0
 
 
-_amplifier: Amplifier = _no_amplification
-
-
-def use_amplifier(amplifier: Amplifier) -> None:
-    """Let the door charge shuffled batches by this theorem. Called by ``dpaudit.accountants``."""
-    global _amplifier
-    _amplifier = amplifier
-
-
 def cost(
-    noise: Noise, steps: int, delta: Fraction, *, coordinates: int = 1, shuffled: int | None = None
+    noise: Noise,
+    steps: int,
+    delta: Fraction,
+    *,
+    coordinates: int = 1,
+    shuffled: int | None = None,
+    amplify: Amplifier = no_amplification,
 ) -> tuple[Fraction | None, Fraction]:
     """(ε, δ) of one release whose query moves by ``steps`` of the grid (L1, or L2 for Gaussian noise).
 
+    ``shuffled``: how many reports one of them hides among; ``amplify``: the theorem that says what this is worth.
     ε is None when no finite ε exists at this δ (Gaussian noise at δ = 0).
     """
     pure = noise.epsilon(steps)
     if pure is None:
         return (gaussian_epsilon(noise, steps, delta, coordinates), delta) if delta else (None, Fraction(0))
     if shuffled is not None and delta:
-        amplified = _amplifier(noise, pure, shuffled, delta)
+        amplified = amplify(noise, pure, shuffled, delta)
         if amplified < pure:
             return amplified, delta
     return pure, Fraction(0)

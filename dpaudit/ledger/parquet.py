@@ -82,7 +82,7 @@ def _row(release: Release) -> dict[str, Any]:
         "values": None if values is None else values.ravel(),
         "shape": None if values is None else list(values.shape),
         "tags": list(release.tags.items()),
-        "extra": list(release.extra.items()),
+        "extra": list(release.extra_to_json().items()),
     }
 
 

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from dpaudit.accountants.composition import account_releases
-from dpaudit.channel import Channel, simulate
+from dpaudit.accountants.shuffle.amplifier import amplified
+from dpaudit.channel import Channel, Doors
 from dpaudit.claims import Bound, Claim, DpauditError, Finding, InvalidValue, Leak, Upper
 from dpaudit.claims.leak_watch import watching
 from dpaudit.ledger import Release
@@ -19,6 +20,7 @@ from dpaudit.subjects import foreign_randomness as outside
 from dpaudit.subjects.probe import PathWatch
 from dpaudit.subjects.subject import Subject, fresh
 
+simulate = Doors(amplified).simulate  # a budget is kept here as a deployment keeps it
 RUNS = 3  # sealed runs, each on other data and with other noise
 
 
@@ -105,7 +107,7 @@ def _with_sensitivity(release: Release, observed: Fraction | None) -> Release:
     if observed is None or release.derived is not None or observed <= release.sensitivity:
         return release
     more = -(-(observed - release.sensitivity) // Fraction(release.parameters["grid"]))
-    return replace(release, extra={**release.extra, "steps": str(int(release.extra["steps"]) + more)})
+    return replace(release, steps=(release.steps or 0) + more)
 
 
 def _leak_behind(error: BaseException | None) -> Leak | None:

@@ -31,7 +31,7 @@ def test_declared_sensitivity_of_rounded_values_covers_what_rounding_adds(noise:
         channel.release("v", np.array(gaps), noise, sensitivity=declared)
     record = channel.events[0].record
     assert record is not None
-    steps = int(record.extra["steps"])
+    steps = record.steps
     offsets = np.linspace(0, 1, 41)
     worst = [max(np.floor(offsets + gap + 0.5) - np.floor(offsets + 0.5)) for gap in gaps]
     assert sum(w**noise.norm for w in worst) <= steps**noise.norm
@@ -46,7 +46,7 @@ def test_whole_numbers_on_a_grid_of_their_own_are_charged_no_rounding() -> None:
     assert exact is not None
     assert coarse is not None
     assert exact.epsilon == 2
-    assert coarse.extra["steps"] == "9"  # ⌈2/.3⌉ = 7, and rounding to multiples of .3 adds up to 2
+    assert coarse.steps == 9  # ⌈2/.3⌉ = 7, and rounding to multiples of .3 adds up to 2
 
 
 @pytest.mark.parametrize("shape", [(), (0,), (3,), (2, 3, 4)])

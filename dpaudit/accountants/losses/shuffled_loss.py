@@ -17,6 +17,7 @@ from functools import lru_cache
 import flint
 
 from dpaudit.accountants.losses.privacy_loss import LatticeLoss
+from dpaudit.accountants.shuffle.amplifier import amplified
 from dpaudit.channel.release_cost import cost
 from dpaudit.claims.balls import ball, lower, precision, upper
 from dpaudit.noise import Noise, noise_from
@@ -42,7 +43,7 @@ def _shuffled_loss(
     pure = noise.epsilon(steps) or Fraction(0)
 
     def epsilon(delta: Fraction) -> Fraction:
-        found, _ = cost(noise, steps, delta, shuffled=n)
+        found, _ = cost(noise, steps, delta, shuffled=n, amplify=amplified)
         return pure if found is None else found
 
     return loss_from_curve(epsilon, decades)

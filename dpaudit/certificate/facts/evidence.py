@@ -11,8 +11,8 @@ from typing import Any
 from dpaudit.accountants.composition import account, account_releases
 from dpaudit.auditors.interface import Attack
 from dpaudit.auditors.pairs.pair_names import pair_generator
-from dpaudit.channel import simulate
 from dpaudit.claims import Bound, Claim, DpauditError, Outcome, Verdict
+from dpaudit.deployment import simulate
 from dpaudit.ledger import Budget, Charge, Head, Ledger, Release, open_ledger
 from dpaudit.ledger.records.source_digests import sources
 from dpaudit.subjects.subject import Subject, fresh

@@ -15,7 +15,7 @@ NOT_RECORDED = "not recorded"
 def relations(releases: Sequence[Release]) -> list[str]:
     """Of the releases that are proven, each kind once. Neither covers the other: a record that is not there is not one that was
     replaced, and one that is replaced is removed and another added, at twice the cost."""
-    return sorted({release.extra.get("relation", NOT_RECORDED) for release in releases if release.derived is not None})
+    return sorted({release.relation or NOT_RECORDED for release in releases if release.derived is not None})
 
 
 def proven_for(audited: AuditEvidence) -> str:
@@ -51,7 +51,7 @@ def understated(ledger: LedgerEvidence, audited: AuditEvidence) -> list[str]:
         move = seen.get(release.name)
         if move is None or release.derived is None or move.declared != release.sensitivity:
             continue
-        rounding = int(release.extra.get("coordinates", "1")) * exact(release.parameters.get("grid", "1"))
+        rounding = (1 if release.coordinates is None else release.coordinates) * exact(release.parameters.get("grid", "1"))
         if move.observed > release.derived + rounding:
             wrong.append(release.name)
     if not wrong:

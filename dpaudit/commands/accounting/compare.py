@@ -83,7 +83,7 @@ def _row(name: str, parameters: Mapping[str, Any], instances: int, seed: int) ->
     import numpy as np
 
     from dpaudit.accountants import account
-    from dpaudit.channel import simulate
+    from dpaudit.deployment import simulate
     from dpaudit.ledger import MemoryLedger
     from dpaudit.subjects.targets import make_algorithm
     from dpaudit.verdict.demo import mean_regret

@@ -39,7 +39,7 @@ def _play(subject: Subject, options: argparse.Namespace, seed: int | None) -> tu
     import numpy as np
 
     from dpaudit import live
-    from dpaudit.channel import simulate
+    from dpaudit.deployment import simulate
 
     if subject.evaluate is None:
         raise DpauditError(f"{options.name} brings no environment to run in")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any
 
 from dpaudit.claims import exact_delta, exact_epsilon, show
@@ -13,11 +12,12 @@ from dpaudit.ledger.spending.budget import Charge
 
 
 def facts_of(
-    mechanism: str, sensitivity: str, parameters: Mapping[str, str], extra: Mapping[str, str] = MappingProxyType({})
+    mechanism: str, sensitivity: str, parameters: Mapping[str, str], steps: int | None, coordinates: int | None
 ) -> dict[str, str]:
     """The public facts of a release that a charge carries, for filters that need more than ε and δ."""
-    moved = {name: extra[name] for name in ("steps", "coordinates") if name in extra}
-    return {**parameters, "mechanism": mechanism, "sensitivity": sensitivity, **moved}
+    moved = {"steps": steps, "coordinates": coordinates}
+    known = {name: str(value) for name, value in moved.items() if value is not None}
+    return {**parameters, "mechanism": mechanism, "sensitivity": sensitivity, **known}
 
 
 def matches(charge: Charge, other: Charge) -> bool:

@@ -14,6 +14,7 @@ from dpaudit.ledger.records.cohort import LARGEST, Cohort
 from dpaudit.ledger.records.grid_values import Units, as_units, units_from_json, units_to_json
 from dpaudit.ledger.records.handwritten import flat_fields
 from dpaudit.ledger.records.printable_text import is_plain, plain
+from dpaudit.ledger.records.release_facts import FACTS, check_facts, facts_from_json, facts_to_json
 from dpaudit.ledger.records.strict_json import canonical
 from dpaudit.ledger.spending.budget import Charge
 
@@ -26,6 +27,9 @@ class Release:
 
     ``epsilon``, ``delta``: the charge to every record of the cohort (``epsilon`` None: no pure cost known).
     ``sensitivity`` is declared, ``derived`` proven by a trace. ``values`` are integer multiples of the grid.
+    ``steps``: how far one record moves it, in steps of the grid; ``coordinates``: its size; ``crowd``: how many reports one of
+    them hides among; ``read``: "sums" where nothing but sums of the reports is handed out; ``relation``: the neighbours that the
+    sensitivity is proven for. None: not recorded. ``extra``: notes that nothing is computed from.
     Raises InvalidValue; the message never prints values or records.
     """
 
@@ -44,6 +48,11 @@ class Release:
     theorem: str | None = None
     tags: Mapping[str, int] = field(default_factory=dict)
     extra: Mapping[str, str] = field(default_factory=dict)
+    steps: int | None = None
+    coordinates: int | None = None
+    crowd: int | None = None
+    read: str | None = None
+    relation: str | None = None
 
     def __post_init__(self) -> None:
         for name in ("name", "mechanism", "to"):
@@ -67,6 +76,7 @@ class Release:
         put(self, "parameters", _mapping(self.parameters, "parameters", str))
         put(self, "tags", _mapping(self.tags, "tags", int))
         put(self, "extra", _mapping(self.extra, "extra", str))
+        check_facts(self._facts(), self.extra)
         put(self, "values", None if self.values is None else as_units(self.values))
 
     def __eq__(self, other: object) -> bool:
@@ -75,13 +85,16 @@ class Release:
     def __hash__(self) -> int:
         return hash(canonical(self.to_json()))
 
+    def _facts(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in FACTS}
+
     def with_values(self, values: object) -> Release:
         """The same release with what was drawn."""
         return replace(self, values=as_units(values))
 
     def charge(self) -> Charge:
         """What this release costs every record of its cohort, with the facts that other filters need."""
-        facts = facts_of(self.mechanism, show(self.sensitivity), self.parameters, self.extra)
+        facts = facts_of(self.mechanism, show(self.sensitivity), self.parameters, self.steps, self.coordinates)
         return Charge(self.epsilon, self.delta, self.cohort, self.name, facts)
 
     def to_json(self) -> dict[str, Any]:
@@ -107,9 +120,12 @@ class Release:
             record["theorem"] = self.theorem
         if self.tags:
             record["tags"] = dict(self.tags)
-        if self.extra:
-            record["extra"] = dict(self.extra)
-        return record
+        extra = self.extra_to_json()
+        return {**record, "extra": extra} if extra else record
+
+    def extra_to_json(self) -> dict[str, str]:
+        """Facts and notes, as the record holds them under "extra"."""
+        return facts_to_json(self._facts(), self.extra)
 
     @classmethod
     def from_json(cls, data: object, line: int | None = None) -> Release:
@@ -118,7 +134,7 @@ class Release:
             raise InvalidRecord("a release", "a JSON object", line)
         if "parameters" not in data:
             return build(flat_fields(data, line), line)
-        unknown = sorted(set(data) - {each.name for each in fields(cls)})
+        unknown = sorted(set(data) - {each.name for each in fields(cls)} | (set(data) & set(FACTS)))
         if unknown:
             raise InvalidRecord(repr(unknown[0][:40]), "a known field of a release", line)
         given = dict(data)
@@ -128,7 +144,10 @@ class Release:
         given["cohort"] = Cohort.from_json(data.get("cohort"), line)
         if data.get("values") is not None:
             given["values"] = units_from_json(data["values"], line)
-        return build(given, line)
+        try:
+            return build({**given, **facts_from_json(given.get("extra", {}))}, line)
+        except InvalidValue as error:
+            raise InvalidRecord(error.name, error.expected, line) from None
 
 
 def build(given: dict[str, Any], line: int | None) -> Release:

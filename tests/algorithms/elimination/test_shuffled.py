@@ -17,6 +17,7 @@ from algorithms import shuffled
 from algorithms.elimination.pulls import Pulls
 from algorithms.elimination.shuffled import Shuffled, epsilon0
 from algorithms.rewards import ConstantExceptOne, SealedRewards, Sequence, Stochastic
+from dpaudit.accountants.shuffle.amplifier import amplified
 from dpaudit.channel.release_cost import cost
 from dpaudit.claims import InvalidValue
 
@@ -61,9 +62,9 @@ def test_a_batch_of_the_tight_algorithm_is_charged_no_more_than_its_claim():
     for n in (100, 3000, 297_170):
         chosen = epsilon0(Fraction(1), n, DELTA, "tight")
         noise = dp.Laplace(Fraction(2) / chosen)
-        charged, _ = cost(noise, 2**21, DELTA, shuffled=n)
+        charged, _ = cost(noise, 2**21, DELTA, shuffled=n, amplify=amplified)
         assert Fraction("0.999") < charged <= 1
-        less_noise, _ = cost(dp.Laplace(Fraction(2) / chosen * Fraction(99, 100)), 2**21, DELTA, shuffled=n)
+        less_noise, _ = cost(dp.Laplace(Fraction(2) / chosen * Fraction(99, 100)), 2**21, DELTA, shuffled=n, amplify=amplified)
         assert less_noise > 1  # the twin
 
 

@@ -22,7 +22,7 @@ STEP = 2**20
 def release(noise: Any, cohort: Any = None, steps: int = STEP, kind: str = "release", n: int = 1, **more: Any) -> dp.Release:
     return dp.Release(
         name=more.pop("name", "v"), mechanism=noise.name, parameters=noise.parameters(), sensitivity=Fraction(steps, STEP),
-        epsilon=noise.epsilon(steps), cohort=dp.Cohort.of(cohort), kind=kind, n=n, extra={"steps": str(steps)}, **more,
+        epsilon=noise.epsilon(steps), cohort=dp.Cohort.of(cohort), kind=kind, n=n, steps=steps, **more,
     )  # fmt: skip
 
 
@@ -169,7 +169,7 @@ def test_a_derived_sensitivity_above_the_declared_one_is_named() -> None:
     noise = dp.Laplace(2)
     short = dp.Release(
         name="short", mechanism=noise.name, parameters=noise.parameters(), sensitivity=Fraction(1), derived=Fraction(2),
-        epsilon=Fraction(1), extra={"steps": str(2 * STEP)},
+        epsilon=Fraction(1), steps=2 * STEP,
     )  # fmt: skip
     bound = account_releases([short], Fraction(0))
     assert bound.epsilon == 1
@@ -199,18 +199,18 @@ def test_every_line_names_its_theorem_and_what_it_rests_on() -> None:
 
 
 def test_who_sees_only_what_sums_decide_sees_the_noise_of_every_report_in_the_sum() -> None:
-    def batch(read: dict[str, str], first: int) -> dp.Release:
+    def batch(read: str | None, first: int) -> dp.Release:
         parameters = {"scale": "2", "grid": "1/1048576"}
         return dp.Release(
             name=f"batch {first}", mechanism="laplace", sensitivity=Fraction(2), parameters=parameters, epsilon=Fraction(1),
-            kind="reports", n=1000, tags={"0": 100, "1": 900}, cohort=dp.Cohort.of(range(first, first + 1000)), extra=read,
+            kind="reports", n=1000, tags={"0": 100, "1": 900}, cohort=dp.Cohort.of(range(first, first + 1000)), read=read,
         )  # fmt: skip
 
-    sums = {"read": "sums"}
+    sums = "sums"
     seen = dp.account([batch(sums, 0), batch(sums, 1000)], delta="1e-6").per_observer
     assert seen["server"] == (1, 0)
     assert seen["actions"][0] < Fraction(261, 1000)  # the smallest group has 100 reports
-    assert dp.account([batch({}, 0)], delta="1e-6").per_observer["actions"][0] == 1  # twin: reports may be read one by one
+    assert dp.account([batch(None, 0)], delta="1e-6").per_observer["actions"][0] == 1  # twin: reports may be read one by one
     assert dp.account([batch(sums, 0)], delta="0").per_observer["actions"] == (1, 0)
     twice = dp.account([batch(sums, 0), batch(sums, 500)], delta="1e-6").per_observer["actions"]
     assert seen["actions"][0] < twice[0] < 1  # a client in both: the two add up, and share δ

@@ -101,7 +101,7 @@ def test_an_empty_ledger_certifies_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("scale", "refused"), [("1/4", True), ("4", False)])
 def test_amplification_outside_its_theorem_is_refused(scale: str, refused: bool, tmp_path: Path) -> None:
     """A release that names the closed formula: ε0 = 8 with 1,000 reports is outside log(n/(16 log(2/δ))), ε0 = 1/2 inside."""
-    batch = {"kind": "shuffled", "n": 1000, "to": "shuffled", "theorem": "closed", "extra": {"relation": "replace-one"}}
+    batch = {"kind": "shuffled", "n": 1000, "to": "shuffled", "theorem": "closed", "relation": "replace-one"}
     laplace = {"mechanism": "laplace", "parameters": {"scale": scale}, "epsilon": 2 / Fraction(scale)}
     with dp.open_ledger(tmp_path / "o.ledger") as ledger:
         ledger.limit(dp.Claim("8", "1e-6"), proven=True)

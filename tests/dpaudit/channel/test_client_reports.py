@@ -163,4 +163,4 @@ def test_reports_of_which_only_sums_are_read_hand_out_nothing_else() -> None:
             got.sum([0, 1, 2, 3, 4, 5])
         (event,) = channel.events
     assert event.record is not None
-    assert event.record.extra["read"] == "sums"
+    assert event.record.read == "sums"

@@ -14,11 +14,12 @@ import pytest
 
 from dpaudit.claims import DpauditError
 from dpaudit.ledger import Charge, Cohort, MemoryLedger, Release, export_parquet, open_ledger, parquet
+from dpaudit.ledger.records.release_facts import facts_from_json
 
 EVERY_FIELD = Release(
     "batch 1", "laplace", Fraction(2), {"scale": "2/3", "grid": "1/1048576"}, derived=Fraction(1, 3), epsilon=Fraction(1, 3),
     delta=Fraction("1e-30"), cohort=Cohort.of([3, "pseudonym", range(7, 9)]), to="shuffled", kind="shuffled", n=4,
-    values=np.array([[-(2**63), 2**63 - 1], [0, -1]]), theorem="clone", tags={"0": 1, "1": 3}, extra={"steps": "2097152"},
+    values=np.array([[-(2**63), 2**63 - 1], [0, -1]]), theorem="clone", tags={"0": 1, "1": 3}, steps=2097152,
 )  # fmt: skip
 RELEASES = [
     EVERY_FIELD,
@@ -38,6 +39,7 @@ def read_back(path: Path) -> list[Release]:
         row["cohort"] = Cohort.from_json(json.loads(row["cohort"]))
         for name in ("parameters", "tags", "extra"):
             row[name] = dict(row[name])
+        row |= facts_from_json(row["extra"])
     return [Release(**row) for row in rows]
 
 

@@ -189,7 +189,7 @@ class Search:
         for base, others in (removed if self.removal else replaced)(self.values, n):
             one = self.event(base)
             assert one.record is not None
-            charged = min(charged, int(one.record.extra["steps"]) if one.derived is not None else 0)
+            charged = min(charged, int(one.record.steps) if one.derived is not None else 0)
             for other in others:
                 change = np.abs(one.query - self.event(other).query)
                 squares = sum(int(c) ** 2 for c in change.ravel())

@@ -166,7 +166,7 @@ def moved(one: Event, other: Event) -> list[int]:
 
 def charged_steps(event: Event) -> int:
     assert event.record is not None
-    return int(event.record.extra["steps"])
+    return int(event.record.steps)
 
 
 def within(changes: list[int], steps: int, norm: int) -> bool:

@@ -33,16 +33,14 @@ def weaker(found: Calibration, by: Fraction = LESS) -> Noise:
 
 
 def release(noise: Noise, steps: int) -> dp.Release:
-    sensitivity, extra = steps * noise.grid, {"steps": str(steps)}
-    return dp.Release(name="r", mechanism=noise.name, parameters=noise.parameters(), sensitivity=sensitivity, extra=extra)
+    sensitivity = steps * noise.grid
+    return dp.Release(name="r", mechanism=noise.name, parameters=noise.parameters(), sensitivity=sensitivity, steps=steps)
 
 
 def accounted(noise: Noise, steps: int, count: int, delta: Fraction) -> Fraction:
     """What ``dpaudit account`` says about so many such releases of the same records."""
     moved = steps * noise.grid
-    one = dp.Release(
-        name="r", mechanism=noise.name, parameters=noise.parameters(), sensitivity=moved, extra={"steps": str(steps)}
-    )
+    one = dp.Release(name="r", mechanism=noise.name, parameters=noise.parameters(), sensitivity=moved, steps=steps)
     return account_releases([one] * count, delta, fixed=True).epsilon
 
 

@@ -66,19 +66,19 @@ def deployed(total: Subject, tmp_path: Path) -> Deploy:
 def test_the_ledger_records_for_which_neighbours_a_release_is_proven(deployed: Deploy) -> None:
     for removal, name in ((True, "add-remove"), (False, "replace-one")):
         with dp.open_ledger(deployed(removal), readonly=True) as ledger:
-            assert [release.extra["relation"] for release in ledger.releases()] == [name]
+            assert [release.relation for release in ledger.releases()] == [name]
 
 
 def test_a_declared_release_is_proven_for_no_neighbours(tmp_path: Path) -> None:
     with dp.open_ledger(tmp_path / "d.ledger") as ledger, dp.live(ledger) as channel:
         channel.release("sum", 0.5, dp.Laplace(scale=1), sensitivity=1)
-        assert "relation" not in next(ledger.releases()).extra
+        assert next(ledger.releases()).relation is None
 
 
 def test_reports_record_it_too(tmp_path: Path) -> None:
     with dp.open_ledger(tmp_path / "r.ledger") as ledger, dp.live(ledger) as channel:
         _ = channel.reports("each", dp.seal(np.zeros(3), 0, 1), dp.Laplace(scale=1), sensitivity=1).values
-        assert next(ledger.releases()).extra["relation"] == "replace-one"
+        assert next(ledger.releases()).relation == "replace-one"
 
 
 def test_data_sealed_for_other_neighbours_does_not_pass_the_certified_door(

@@ -24,7 +24,7 @@ COHORTS: list[Any] = [range(5), [7], None, "p1", ["p1", "p2"], [1, 3], [], range
 def a_release(i: int, **other: Any) -> Release:
     given: dict[str, Any] = {
         "name": f"batch {i}", "mechanism": "laplace", "sensitivity": Fraction(2), "parameters": {"scale": "2"},
-        "epsilon": Fraction(1), "cohort": Cohort.of(COHORTS[i % len(COHORTS)]), "values": [i, -i], "extra": {"steps": "4"},
+        "epsilon": Fraction(1), "cohort": Cohort.of(COHORTS[i % len(COHORTS)]), "values": [i, -i], "steps": 4,
     }  # fmt: skip
     return Release(**given | other)
 
@@ -112,7 +112,7 @@ FORGED = {
 
 @pytest.mark.parametrize("case", FORGED)
 def test_an_entry_that_is_not_canonical_is_reported_also_behind_one_of_its_frame(case: str) -> None:
-    good = canonical({"entry": "release", "release": a_release(0, extra={}).to_json()})
+    good = canonical({"entry": "release", "release": a_release(0, steps=None).to_json()})
     bad = FORGED[case](good)
     assert bad != good
     assert outcome([HEADER, good, good])[1] == 2

@@ -175,12 +175,12 @@ def test_only_what_was_charged_can_be_stored(make: Make, other: Release) -> None
     assert slot.store(a_release()) == a_release()
 
 
-OTHER_FACTS = [{"mechanism": "none"}, {"sensitivity": Fraction(99)}, {"parameters": {"scale": "1"}}, {"extra": {"steps": "7"}}]
+OTHER_FACTS = [{"mechanism": "none"}, {"sensitivity": Fraction(99)}, {"parameters": {"scale": "1"}}, {"steps": 7}]
 
 
 @pytest.mark.parametrize("other", OTHER_FACTS)
 def test_a_release_with_other_facts_than_were_charged_is_refused(make: Make, other: dict[str, Any]) -> None:
-    ledger, told = make(), replace(a_release(), extra={"steps": "4"})
+    ledger, told = make(), replace(a_release(), steps=4)
     slot = ledger.charge(told.charge())
     with pytest.raises(InvalidValue, match="charged"):
         slot.store(replace(told, **other))
@@ -192,7 +192,7 @@ def test_a_release_with_other_facts_than_were_charged_is_refused(make: Make, oth
 
 @pytest.mark.parametrize("other", OTHER_FACTS)
 def test_a_stored_release_with_other_facts_than_its_charge_is_reported(other: dict[str, Any]) -> None:
-    told = replace(a_release(), extra={"steps": "4"})
+    told = replace(a_release(), steps=4)
     for release, refused in ((told, False), (replace(told, **other), True)):
         ledger = MemoryLedger()
         ledger.charge(told.charge())

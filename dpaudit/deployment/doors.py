@@ -1,0 +1,11 @@
+"""Hands the accountants' amplifier to the channel: what a door charges is what an accountant reads from its ledger."""
+
+from __future__ import annotations
+
+from dpaudit.accountants.shuffle.amplifier import amplified
+from dpaudit.channel import Doors
+
+__all__ = ["live", "replay", "simulate"]
+
+_doors = Doors(amplified)
+live, simulate, replay = _doors.live, _doors.simulate, _doors.replay
