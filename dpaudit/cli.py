@@ -6,39 +6,14 @@ import argparse
 import io
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
 from dpaudit import __version__
 from dpaudit.claims import DpauditError
 from dpaudit.commands import UNUSABLE, Answer, fail, write_file
-from dpaudit.commands.accounting.account import account_command, amplify_command, invert_command
-from dpaudit.commands.accounting.calibrate import calibrate_command
-from dpaudit.commands.accounting.compare import compare_command
-from dpaudit.commands.accounting.peers import peers_command
-from dpaudit.commands.auditing.audit import audit_command
-from dpaudit.commands.auditing.claims import claims_command
-from dpaudit.commands.gate.certify import certify_command
-from dpaudit.commands.gate.check import FORMATS, check_command
-from dpaudit.commands.ledgers.ledger_files import checkpoint_command, export_command, keygen_command, verify_command
-from dpaudit.commands.options import (
-    add_account_options,
-    add_algorithm_options,
-    add_audit_options,
-    add_calibrate_options,
-    add_certify_options,
-    add_check_options,
-    add_claims_options,
-    add_compare_options,
-    add_peers_options,
-    add_shuffle_options,
-    add_verify_options,
-)
-from dpaudit.commands.start.explain import explain_command
-from dpaudit.commands.start.run import demo_command, run_command
-
-PAGES = ("html", "markdown")
+from dpaudit.commands.registry import MODULES, command
 
 
 class Parser(argparse.ArgumentParser):
@@ -54,7 +29,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     try:
-        options = build_parser().parse_args(arguments)
+        given = sys.argv[1:] if arguments is None else arguments
+        options = build_parser(_named(given)).parse_args(given)
         _check_output(options)
         answer: Answer = options.command(options)
         code, text = answer
@@ -111,67 +87,25 @@ def _write(text: str, output: str | None) -> None:
     write_file(text, output)
 
 
-def build_parser() -> Parser:
+def build_parser(names: Sequence[str] | None = None) -> Parser:
+    """The parser of these commands, or of all."""
     parser = Parser(prog="dpaudit", description="pytest for privacy claims: certified, refuted or unproven.")
     parser.add_argument("--version", action="version", version=f"dpaudit {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=Parser)
-
-    def add(name: str, run: Callable[[argparse.Namespace], Answer], text: str, *more: str) -> Parser:
-        command = commands.add_parser(name, help=text, description=text)
-        formats = ("text", "json", *more)
-        command.add_argument("--format", choices=formats, default="text", help=f"one of {', '.join(formats)} (default text)")
-        command.add_argument("--output", metavar="FILE", help="write there instead of to the terminal")
-        command.add_argument("--version", action="version", version=f"dpaudit {__version__}")
-        command.set_defaults(command=run)
-        return command
-
-    command = add(
-        "demo",
-        demo_command,
-        "the paper's three algorithms as printed, corrected and tight: run, account, attack, one table",
-    )
-    command.add_argument("--seed", help="seed of the whole demo (default 1)")
-    command = add("run", run_command, "play a registered algorithm once; without --seed behind the live door")
-    command.add_argument("name", metavar="NAME", help="a registered algorithm: central, local, shuffled, …")
-    add_algorithm_options(command)
-    command.add_argument("--ledger", metavar="FILE", help="record every release there")
-    command.add_argument("--seed", help="simulate from this seed instead")
-    what = "certified upper bound for a ledger or a list of releases, per observer and worst client"
-    add_account_options(add("account", account_command, what, *PAGES))
-    add_audit_options(add("audit", audit_command, "prove an upper bound, attack for a lower one, give a verdict", *PAGES))
-    add_shuffle_options(add("amplify", amplify_command, "ε of n shuffled ε0-LDP reports"), "epsilon0", "clone")
-    invert = add("invert", invert_command, "the largest ε0 whose n shuffled reports keep (ε,δ)")
-    add_shuffle_options(invert, "epsilon", "closed")
-    invert.add_argument("--digits", default="50", help="digits of the closed form's inverse (default 50)")
-    add_peers_options(
-        add(
-            "peers",
-            peers_command,
-            "Opacus and dp-accounting on the same releases: value, time, agreement, what they cannot express",
-        )
-    )
-    add_calibrate_options(
-        add("calibrate", calibrate_command, "the least noise that keeps (ε,δ), for one release, several, or a shuffled batch")
-    )
-    add_compare_options(add("compare", compare_command, "ledgers side by side, or the calibrations of an algorithm"))
-    add_claims_options(
-        add("claims", claims_command, "decide a paper's claims: a table of all, or the full story of some", *PAGES)
-    )
-    add_check_options(
-        add("check", check_command, "the gate: hold every budget of [tool.dpaudit] in pyproject.toml; fails closed", *FORMATS)
-    )
-    command = add("explain", explain_command, "what a rule says, why it matters, what to do")
-    command.add_argument("rule", metavar="RULE", help="DPA001 … DPA008")
-    command = add("keygen", keygen_command, "make an Ed25519 key pair for checkpoints and certificates")
-    command.add_argument("-o", dest="name", metavar="NAME", required=True, help="writes NAME and NAME.pub")
-    command = add("checkpoint", checkpoint_command, "sign how long a ledger is now, to be kept elsewhere")
-    command.add_argument("ledger", metavar="LEDGER")
-    command.add_argument("--key", required=True, help="private key from dpaudit keygen")
-    add_certify_options(add("certify", certify_command, "prove, attack, and sign the verdict; or say what stands in the way"))
-    add_verify_options(add("verify", verify_command, "check a certificate, or a ledger entry by entry and against a checkpoint"))
-    command = add("export", export_command, "write a ledger to --output FILE.jsonl (all entries) or FILE.parquet (its releases)")
-    command.add_argument("ledger", metavar="LEDGER")
+    for described in map(command, MODULES if names is None else names):
+        options = commands.add_parser(described.name, help=described.help, description=described.help)
+        formats = ("text", "json", *described.formats)
+        options.add_argument("--format", choices=formats, default="text", help=f"one of {', '.join(formats)} (default text)")
+        options.add_argument("--output", metavar="FILE", help="write there instead of to the terminal")
+        options.add_argument("--version", action="version", version=f"dpaudit {__version__}")
+        options.set_defaults(command=described.run)
+        described.add_options(options)
     return parser
+
+
+def _named(arguments: Sequence[str]) -> Sequence[str] | None:
+    """The command that is called, so that no other is loaded; None where none is, as for --help."""
+    return arguments[:1] if arguments and arguments[0] in MODULES else None
 
 
 if __name__ == "__main__":

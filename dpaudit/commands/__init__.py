@@ -9,6 +9,7 @@ import stat
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -17,10 +18,23 @@ from dpaudit.claims import DpauditError, InvalidValue, exact_delta, exact_epsilo
 from dpaudit.claims.exit_codes import HOLDS, NOTHING, UNPROVEN, UNUSABLE, VIOLATED, worst
 
 Answer = tuple[int, str]
+PAGES = ("html", "markdown")
+
+
+@dataclass(frozen=True)
+class Command:
+    """What the command line needs to know of a command. ``formats``: those that it writes besides text and json."""
+
+    name: str
+    help: str
+    run: Callable[[argparse.Namespace], Answer]
+    add_options: Callable[[argparse.ArgumentParser], None] = lambda _: None
+    formats: tuple[str, ...] = ()
+
 
 __all__ = [
-    "HOLDS", "NOTHING", "UNPROVEN", "UNUSABLE", "VIOLATED", "Answer", "algorithm_parameters", "as_json", "fail", "given_epsilon",
-    "progress", "refuse_algorithm_options", "worst", "write_file",
+    "HOLDS", "NOTHING", "PAGES", "UNPROVEN", "UNUSABLE", "VIOLATED", "Answer", "Command", "algorithm_parameters", "as_json",
+    "fail", "given_epsilon", "progress", "refuse_algorithm_options", "worst", "write_file",
 ]  # fmt: skip
 
 

@@ -189,3 +189,23 @@ def add_claims_options(command: ArgumentParser) -> None:
         help="compute nothing: show the evidence in FILE, which `dpaudit claims --format json --output FILE` wrote, "
         "name the claims whose code has changed since (stale), and print the command that renews it",
     )
+
+
+def add_demo_options(command: ArgumentParser) -> None:
+    command.add_argument("--seed", help="seed of the whole demo (default 1)")
+
+
+def add_run_options(command: ArgumentParser) -> None:
+    command.add_argument("name", metavar="NAME", help="a registered algorithm: central, local, shuffled, …")
+    add_algorithm_options(command)
+    command.add_argument("--ledger", metavar="FILE", help="record every release there")
+    command.add_argument("--seed", help="simulate from this seed instead")
+
+
+def add_amplify_options(command: ArgumentParser) -> None:
+    add_shuffle_options(command, "epsilon0", "clone")
+
+
+def add_invert_options(command: ArgumentParser) -> None:
+    add_shuffle_options(command, "epsilon", "closed")
+    command.add_argument("--digits", default="50", help="digits of the closed form's inverse (default 50)")

@@ -7,7 +7,8 @@ from fractions import Fraction
 from typing import Any
 
 from dpaudit.claims import Bound, Finding, exact_delta, show, whole
-from dpaudit.commands import HOLDS, UNPROVEN, VIOLATED, Answer, as_json, given_epsilon
+from dpaudit.commands import HOLDS, PAGES, UNPROVEN, VIOLATED, Answer, Command, as_json, given_epsilon
+from dpaudit.commands.options import add_account_options, add_amplify_options, add_invert_options
 
 
 def account_command(options: argparse.Namespace) -> Answer:
@@ -93,3 +94,16 @@ def _enclosure(found: Any, name: str, symbol: str, method: str, options: argpars
         "findings": [] if found.in_domain else [Finding("DPA005", "ε0 is outside the theorem's domain", method).to_dict()],
     }  # fmt: skip
     return code, as_json(document)
+
+
+COMMANDS = (
+    Command(
+        "account",
+        "certified upper bound for a ledger or a list of releases, per observer and worst client",
+        account_command,
+        add_account_options,
+        PAGES,
+    ),
+    Command("amplify", "ε of n shuffled ε0-LDP reports", amplify_command, add_amplify_options),
+    Command("invert", "the largest ε0 whose n shuffled reports keep (ε,δ)", invert_command, add_invert_options),
+)

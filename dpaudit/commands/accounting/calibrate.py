@@ -6,7 +6,8 @@ import argparse
 from typing import Any
 
 from dpaudit.claims import DpauditError, show
-from dpaudit.commands import HOLDS, Answer, as_json, given_epsilon
+from dpaudit.commands import HOLDS, Answer, Command, as_json, given_epsilon
+from dpaudit.commands.options import add_calibrate_options
 
 
 def calibrate_command(options: argparse.Namespace) -> Answer:
@@ -58,3 +59,13 @@ def _refuse(options: argparse.Namespace, names: tuple[str, ...], why: str) -> No
     given = [name for name in names if getattr(options, name) is not None]
     if given:
         raise DpauditError(f"--{given[0]} {why}")
+
+
+COMMANDS = (
+    Command(
+        "calibrate",
+        "the least noise that keeps (ε,δ), for one release, several, or a shuffled batch",
+        calibrate_command,
+        add_calibrate_options,
+    ),
+)

@@ -8,7 +8,8 @@ from fractions import Fraction
 from typing import Any
 
 from dpaudit.claims import Bound, DpauditError, exact_delta, show, whole
-from dpaudit.commands import HOLDS, Answer, algorithm_parameters, as_json, progress
+from dpaudit.commands import HOLDS, Answer, Command, algorithm_parameters, as_json, progress
+from dpaudit.commands.options import add_compare_options
 
 CALIBRATIONS = ("printed", "corrected", "tight")
 SETTING = ("epsilon", "horizon", "actions", "dim", "instances", "seed")
@@ -109,3 +110,8 @@ def _sizes(parameters: Sequence[Mapping[str, str]]) -> dict[str, str] | None:
     """The least and the most noise of a run."""
     sizes = [Fraction(next(each[name] for name in ("scale", "sigma", "epsilon") if name in each)) for each in parameters]
     return {"least": show(min(sizes)), "most": show(max(sizes))} if sizes else None
+
+
+COMMANDS = (
+    Command("compare", "ledgers side by side, or the calibrations of an algorithm", compare_command, add_compare_options),
+)

@@ -7,7 +7,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from dpaudit.claims import DpauditError, InvalidValue, exact_delta, positive, show, whole
-from dpaudit.commands import HOLDS, Answer, as_json
+from dpaudit.commands import HOLDS, Answer, Command, as_json
+from dpaudit.commands.options import add_peers_options
 
 if TYPE_CHECKING:
     from dpaudit.ledger import Release
@@ -59,3 +60,13 @@ def _releases(options: argparse.Namespace) -> tuple[list[Release], int]:
         sensitivity=Fraction(1) if named["sensitivity"] is None else positive(named["sensitivity"], "sensitivity"),
         parameters={needed: show(positive(named[needed], needed))},
     )], count  # fmt: skip
+
+
+COMMANDS = (
+    Command(
+        "peers",
+        "Opacus and dp-accounting on the same releases: value, time, agreement, what they cannot express",
+        peers_command,
+        add_peers_options,
+    ),
+)

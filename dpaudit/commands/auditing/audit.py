@@ -10,10 +10,12 @@ from dpaudit.claims import DpauditError, Outcome, Verdict
 from dpaudit.commands import (
     HOLDS,
     NOTHING,
+    PAGES,
     UNPROVEN,
     UNUSABLE,
     VIOLATED,
     Answer,
+    Command,
     algorithm_parameters,
     as_json,
     fail,
@@ -22,6 +24,7 @@ from dpaudit.commands import (
     worst,
     write_file,
 )
+from dpaudit.commands.options import add_audit_options
 
 if TYPE_CHECKING:
     from dpaudit.subjects.subject import Subject
@@ -120,3 +123,8 @@ def _write_witness(verdict: Verdict, path: str) -> None:
         print(f"dpaudit: {verdict.subject} is not refuted, so {path} was not written", file=sys.stderr)
         return
     write_file(as_json(dict(verdict.witness)), path)
+
+
+COMMANDS = (
+    Command("audit", "prove an upper bound, attack for a lower one, give a verdict", audit_command, add_audit_options, PAGES),
+)

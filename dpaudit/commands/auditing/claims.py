@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from dpaudit.commands import HOLDS, NOTHING, UNPROVEN, VIOLATED, Answer, as_json, fail, progress, worst
+from dpaudit.commands import HOLDS, NOTHING, PAGES, UNPROVEN, VIOLATED, Answer, Command, as_json, fail, progress, worst
+from dpaudit.commands.options import add_claims_options
 
 CODES = {"verified": HOLDS, "refuted": VIOLATED, "conditional": UNPROVEN, "unchecked": UNPROVEN}
 
@@ -86,3 +87,14 @@ def _stored(options: argparse.Namespace, checks: Mapping[str, Any], chosen: Sequ
     name = options.stored if options.format == "text" else Path(options.stored).name  # a page is handed on, its folders are not
     words = ["dpaudit", "claims", *ids, *(["--quick"] if quick else []), "--format", "json", "--output", name]
     return decided, Source(quick, name, missing, shlex.join(words))
+
+
+COMMANDS = (
+    Command(
+        "claims",
+        "decide a paper's claims: a table of all, or the full story of some",
+        claims_command,
+        add_claims_options,
+        PAGES,
+    ),
+)

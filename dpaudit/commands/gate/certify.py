@@ -14,6 +14,7 @@ from dpaudit.commands import (
     HOLDS,
     UNPROVEN,
     Answer,
+    Command,
     algorithm_parameters,
     as_json,
     fail,
@@ -21,6 +22,7 @@ from dpaudit.commands import (
     refuse_algorithm_options,
     write_file,
 )
+from dpaudit.commands.options import add_certify_options
 
 if TYPE_CHECKING:
     from dpaudit.certificate import AuditEvidence
@@ -181,3 +183,10 @@ def write_new(text: str, place: Path) -> None:
             os.replace(partial, place)
     finally:
         Path(partial).unlink(missing_ok=True)
+
+
+COMMANDS = (
+    Command(
+        "certify", "prove, attack, and sign the verdict; or say what stands in the way", certify_command, add_certify_options
+    ),
+)

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpaudit.claims import DpauditError
-from dpaudit.commands import Answer, as_json, progress, write_file
+from dpaudit.commands import Answer, Command, as_json, progress, write_file
+from dpaudit.commands.options import add_check_options
 from dpaudit.gate.results import Checked, Place
 
 if TYPE_CHECKING:
@@ -107,3 +108,14 @@ def _summarise(checked: Checked) -> None:
     if place:
         with Path(place).open("a", encoding="utf-8") as file:
             file.write(check_markdown(checked) + "\n")
+
+
+COMMANDS = (
+    Command(
+        "check",
+        "the gate: hold every budget of [tool.dpaudit] in pyproject.toml; fails closed",
+        check_command,
+        add_check_options,
+        FORMATS,
+    ),
+)

@@ -7,7 +7,8 @@ import os
 from pathlib import Path
 
 from dpaudit.claims import DpauditError
-from dpaudit.commands import HOLDS, UNPROVEN, Answer, as_json
+from dpaudit.commands import HOLDS, UNPROVEN, Answer, Command, as_json
+from dpaudit.commands.options import add_verify_options
 
 
 def keygen_command(options: argparse.Namespace) -> Answer:
@@ -94,3 +95,34 @@ def export_command(options: argparse.Namespace) -> Answer:
             {"schema": "dpaudit.export/1", "file": str(place), "size": head.size, "root": head.root, "kind": kind}
         )
     return HOLDS, f"{place}: {head.size} entries of a {kind} ledger, root {head.root[:16]}…"
+
+
+def _add_keygen_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument("-o", dest="name", metavar="NAME", required=True, help="writes NAME and NAME.pub")
+
+
+def _add_checkpoint_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument("ledger", metavar="LEDGER")
+    command.add_argument("--key", required=True, help="private key from dpaudit keygen")
+
+
+def _add_export_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument("ledger", metavar="LEDGER")
+
+
+COMMANDS = (
+    Command("keygen", "make an Ed25519 key pair for checkpoints and certificates", keygen_command, _add_keygen_options),
+    Command("checkpoint", "sign how long a ledger is now, to be kept elsewhere", checkpoint_command, _add_checkpoint_options),
+    Command(
+        "verify",
+        "check a certificate, or a ledger entry by entry and against a checkpoint",
+        verify_command,
+        add_verify_options,
+    ),
+    Command(
+        "export",
+        "write a ledger to --output FILE.jsonl (all entries) or FILE.parquet (its releases)",
+        export_command,
+        _add_export_options,
+    ),
+)

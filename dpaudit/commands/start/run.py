@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from dpaudit.claims import DpauditError, show, whole
-from dpaudit.commands import HOLDS, Answer, algorithm_parameters, as_json, progress
+from dpaudit.commands import HOLDS, Answer, Command, algorithm_parameters, as_json, progress
+from dpaudit.commands.options import add_demo_options, add_run_options
 
 if TYPE_CHECKING:
     from dpaudit.ledger import Ledger
@@ -88,3 +89,14 @@ def demo_command(options: argparse.Namespace) -> Answer:
         f"Three private bandits, ε=1, δ=1e-6, T={HORIZON:,}, K=10, d=2; regret: mean of {INSTANCES} random instances; seed {seed}"
     )
     return HOLDS, demo_text(document["rows"], title)
+
+
+COMMANDS = (
+    Command(
+        "demo",
+        "the paper's three algorithms as printed, corrected and tight: run, account, attack, one table",
+        demo_command,
+        add_demo_options,
+    ),
+    Command("run", "play a registered algorithm once; without --seed behind the live door", run_command, add_run_options),
+)

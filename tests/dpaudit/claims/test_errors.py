@@ -20,6 +20,7 @@ from dpaudit.claims import BudgetExceeded, Contradiction, DpauditError, InvalidV
 from dpaudit.claims.exit_codes import UNPROVEN, UNUSABLE, VIOLATED, WORST_FIRST
 from dpaudit.claims.rules import RULES
 from dpaudit.cli import main
+from dpaudit.commands import Answer, Command
 from dpaudit.ledger import LedgerUnavailable, TamperedLedger, UnreadableLedger
 
 ONE, TWO = Fraction(1), Fraction(2)
@@ -53,11 +54,11 @@ def test_an_error_carries_its_rule_its_detail_and_its_exit_code(error: DpauditEr
 def test_a_command_ends_with_the_exit_code_of_the_error_that_ends_it(
     error: DpauditError, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def fails(_options: object) -> None:
+    def fails(_options: object) -> Answer:
         raise error
 
-    monkeypatch.setattr("dpaudit.cli.explain_command", fails)
-    assert main(["explain", "DPA001"]) == error.exit_code
+    monkeypatch.setattr("dpaudit.commands.start.explain.COMMANDS", (Command("explain", "for a test", fails),))
+    assert main(["explain"]) == error.exit_code
     assert capsys.readouterr().err.startswith(f"dpaudit: {error}")
 
 
