@@ -10,7 +10,7 @@ from dpaudit.ledger.errors import (
     WrongKind,
 )
 from dpaudit.ledger.export import export_jsonl
-from dpaudit.ledger.opening import SqliteLedger, import_jsonl, is_ledger, load_releases, open_ledger
+from dpaudit.ledger.opening import import_jsonl, is_ledger, load_releases, open_ledger
 from dpaudit.ledger.parquet import export_parquet
 from dpaudit.ledger.records.cohort import Cohort
 from dpaudit.ledger.records.release import Release
@@ -36,7 +36,6 @@ __all__ = [
     "PureSums",
     "Release",
     "Slot",
-    "SqliteLedger",
     "TamperedLedger",
     "UnreadableLedger",
     "Verified",

@@ -77,7 +77,6 @@ def verify(path: str | Path, checkpoint: Mapping[str, Any] | None = None, key: E
 
     Raises TamperedLedger (exit code 1) or UnreadableLedger (exit code 2).
     """
-    path = Path(path)
     if checkpoint is not None:
         verify_checkpoint(checkpoint, key)
     entries, watch = read_entries(path), None if checkpoint is None else checkpoint["size"]
@@ -89,7 +88,7 @@ def verify(path: str | Path, checkpoint: Mapping[str, Any] | None = None, key: E
     if checkpoint is not None:
         _continues(book, seen, checkpoint)
     return Verified(
-        path=str(path),
+        path=book.where,
         kind=book.kind,
         ledger=book.identity,
         size=book.tree.size,

@@ -13,10 +13,9 @@ A ledger is a sequence of canonical JSON texts, the leaves of the tree:
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 from dpaudit.ledger.errors import InvalidRecord, TamperedLedger
 from dpaudit.ledger.records.charge_entries import charge_from_json, pays_for
@@ -27,6 +26,7 @@ from dpaudit.ledger.records.source_digests import is_sources
 from dpaudit.ledger.records.strict_json import canonical
 from dpaudit.ledger.spending.budget import Budget, Charge, Filter
 from dpaudit.ledger.spending.totals import Spending
+from dpaudit.ledger.store.interface import Entries
 from dpaudit.ledger.store.merkle import Tree
 
 FORMAT = 1
@@ -34,25 +34,6 @@ LEDGER_KINDS = ("deployment", "simulated")
 
 LONGEST_KEY = 256
 _MOST_FRAMES = 1024
-
-
-class Entries(Protocol):
-    """Where entries are kept. ``sealed`` is the (size, root) committed together with the last of them."""
-
-    where: str
-    readonly: bool
-
-    def snapshot(self) -> AbstractContextManager[None]: ...
-
-    def transaction(self) -> AbstractContextManager[None]: ...
-
-    def read(self, start: int) -> Iterator[tuple[int, bytes]]: ...
-
-    def write(self, place: int, entry: bytes, root: bytes) -> None: ...
-
-    def sealed(self) -> tuple[int, bytes]: ...
-
-    def close(self) -> None: ...
 
 
 class Book(Spending):

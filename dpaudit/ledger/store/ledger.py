@@ -21,7 +21,8 @@ from dpaudit.ledger.records.strict_json import canonical
 from dpaudit.ledger.spending.budget import Budget, Charge, Filter, Limit, Spend, refuse_overrun
 from dpaudit.ledger.spending.filters import filter_for
 from dpaudit.ledger.spending.pure_sums import PureSums
-from dpaudit.ledger.store.book import FORMAT, LEDGER_KINDS, Book, Entries, catch_up, replay
+from dpaudit.ledger.store.book import FORMAT, LEDGER_KINDS, Book, catch_up, replay
+from dpaudit.ledger.store.interface import Entries
 from dpaudit.ledger.store.slot import Slot, check_key
 
 

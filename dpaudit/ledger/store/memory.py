@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 
+from dpaudit.ledger.errors import UnreadableLedger
 from dpaudit.ledger.spending.budget import Filter, Limit
 from dpaudit.ledger.spending.pure_sums import PureSums
 from dpaudit.ledger.store.ledger import Ledger, first_entry
@@ -23,6 +24,13 @@ class MemoryLedger(Ledger):
         super().__init__(MemoryEntries([first_entry(kind)]), spends=spends)
         if budget is not None:
             self.limit(budget)
+
+
+def open_entries(place: str, first: Callable[[], bytes] | None) -> MemoryEntries:
+    """A new ledger in memory, whatever the place is called. Raises UnreadableLedger: there is none to be read."""
+    if first is None:
+        raise UnreadableLedger(place, "a ledger in memory is read by the process that made it, through its own object")
+    return MemoryEntries([first()])
 
 
 class MemoryEntries:

@@ -1,0 +1,43 @@
+"""What a store of ledgers is: something that opens the entries at a place, and makes the first of them where there is none.
+
+A new store is one module with a function of the form ``Store`` and one row of ``registry``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from typing import Protocol
+
+
+class Entries(Protocol):
+    """Where entries are kept. ``sealed`` is the (size, root) committed together with the last of them."""
+
+    where: str
+    readonly: bool
+
+    def snapshot(self) -> AbstractContextManager[None]:
+        """What is read inside belongs to one moment."""
+        ...
+
+    def transaction(self) -> AbstractContextManager[None]:
+        """One writer at a time, all or nothing; durable when it ends."""
+        ...
+
+    def read(self, start: int) -> Iterator[tuple[int, bytes]]: ...
+
+    def write(self, place: int, entry: bytes, root: bytes) -> None: ...
+
+    def sealed(self) -> tuple[int, bytes]: ...
+
+    def close(self) -> None: ...
+
+
+class Store(Protocol):
+    """Opens the entries at a place.
+
+    ``first``: makes the entry that a ledger starts with; a place that holds none gets it, all or nothing, and is opened for
+    writing. None: for reading only, and nothing is made. Raises UnreadableLedger, TamperedLedger and LedgerUnavailable.
+    """
+
+    def __call__(self, place: str, first: Callable[[], bytes] | None) -> Entries: ...
