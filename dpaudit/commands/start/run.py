@@ -39,8 +39,7 @@ def _play(subject: Subject, options: argparse.Namespace, seed: int | None) -> tu
 
     import numpy as np
 
-    from dpaudit import live
-    from dpaudit.deployment import simulate
+    from dpaudit.deployment import live, simulate
 
     if subject.evaluate is None:
         raise DpauditError(f"{options.name} brings no environment to run in")
