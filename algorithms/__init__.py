@@ -1,6 +1,7 @@
 """The paper's three bandit algorithms, and what they are compared with, as subjects of dpaudit.
 
-Each factory is an entry point: ``make(*, epsilon, delta, horizon, actions, calibration) -> subject``.
+Each factory is an entry point: ``make(*, epsilon, delta, horizon, actions, calibration) -> subject``;
+``registry`` says how to add one.
 """
 
 from algorithms.registry import central, central_nocore, local, nonprivate, shuffled

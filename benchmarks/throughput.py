@@ -120,7 +120,7 @@ def _chunk(case: Case) -> Any:
 
 def _means() -> np.ndarray:
     """Mean rewards of the registered instance (K=10, d=2) for one θ."""
-    from algorithms.registry import action_array
+    from algorithms.elimination.bandit_subject import action_array
 
     theta = np.random.default_rng(0).normal(size=2)
     means: np.ndarray = action_array((10, 2), 10)[0] @ (theta / np.linalg.norm(theta))

@@ -6,18 +6,35 @@ import importlib
 import importlib.util
 import inspect
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from dpaudit.claims import DpauditError
 from dpaudit.subjects.subject import Subject
 
 GROUP = "dpaudit.algorithms"
+Factory = TypeVar("Factory", bound=Callable[..., Subject])
 DEFAULTS: dict[str, Any] = {"delta": "0", "actions": None, "calibration": "tight"}  # for factories that have none
+
+
+class Algorithm(Protocol):
+    """What an entry point of ``dpaudit.algorithms`` names: a factory. It may have defaults, and options of its own."""
+
+    def __call__(self, *, epsilon: Any, delta: Any, horizon: Any, actions: Any, calibration: Any) -> Subject: ...
+
+
+def in_demo(*calibrations: str) -> Callable[[Factory], Factory]:
+    """Marks a factory whose algorithm ``dpaudit demo`` runs, in these calibrations."""
+
+    def mark(factory: Factory) -> Factory:
+        factory.demo_calibrations = calibrations  # type: ignore[attr-defined]
+        return factory
+
+    return mark
 
 
 class TargetError(DpauditError):
@@ -45,7 +62,7 @@ def make_algorithm(name: str, parameters: Mapping[str, Any]) -> Subject:
             name,
             "no such algorithm; registered are " + (", ".join(points) or "none") + ", or name a file.py:subject",
         )
-    factory = _load(points[name])
+    factory: Algorithm = _load(points[name])
     needed = {p.name for p in inspect.signature(factory).parameters.values() if p.default is inspect.Parameter.empty}
     given = {key: value for key, value in parameters.items() if value is not None}
     filled = {key: value for key, value in DEFAULTS.items() if key in needed}
@@ -56,6 +73,12 @@ def make_algorithm(name: str, parameters: Mapping[str, Any]) -> Subject:
     if not isinstance(made, Subject):
         raise TargetError(name, "its factory did not return a subject")
     return made
+
+
+def demo_rows() -> list[tuple[str, str]]:
+    """Every registered algorithm that is marked for the demo, with each of its calibrations there."""
+    marked = {name: getattr(_load(point), "demo_calibrations", ()) for name, point in registered().items()}
+    return [(name, calibration) for name, calibrations in marked.items() for calibration in calibrations]
 
 
 def _load(point: EntryPoint) -> Any:

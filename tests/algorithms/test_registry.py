@@ -15,7 +15,7 @@ import pytest
 import algorithms
 import dpaudit as dp
 from algorithms.actions.action_sets import Ball
-from algorithms.registry import action_array
+from algorithms.elimination.bandit_subject import action_array
 from algorithms.rewards import Sequence
 from dpaudit.claims import InvalidValue
 

@@ -77,10 +77,11 @@ def _new_ledger(subject: Subject, path: str | None, kind: str) -> Ledger:
 
 def demo_command(options: argparse.Namespace) -> Answer:
     from dpaudit.report.text import demo_text
+    from dpaudit.subjects.targets import demo_rows
     from dpaudit.verdict.demo import HORIZON, INSTANCES, demo
 
     seed = 1 if options.seed is None else whole(options.seed, "seed", 0)
-    with progress("demo", total=9) as step:
+    with progress("demo", total=len(demo_rows())) as step:
         document = demo(seed=seed, progress=step)
     if options.format == "json":
         return HOLDS, as_json(document)

@@ -144,14 +144,9 @@ def core_set(
     for epsilon in epsilons:
         mine, other = core_spot(better, calibration, epsilon, count), core_spot(worse, calibration, epsilon, count)
         value, error = ratio(mine, other)
-        rows.append(
-            {
-                "ε": epsilon, better: round(mine.mean), "± se": round(mine.error),
-                worse: round(other.mean), "± se ": round(other.error),
-                "ratio": short(value, 4), "± se of the ratio": short(error, 2),
-                "core set over no noise": short(ratio(mine, base)[0], 4),
-            }
-        )  # fmt: skip
+        columns = {better: round(mine.mean), "± se": round(mine.error), worse: round(other.mean), "± se ": round(other.error)}
+        ratios = {"ratio": short(value, 4), "± se of the ratio": short(error, 2)}
+        rows.append({"ε": epsilon, **columns, **ratios, "core set over no noise": short(ratio(mine, base)[0], 4)})
         if abs(value - 1) > SURE * error:
             (wins if value < 1 else losses).append(epsilon)
     spots = [core_spot(design, calibration, epsilon, count) for design in (better, worse) for epsilon in epsilons]
@@ -167,9 +162,8 @@ def core_set(
     }
     if not losses:
         return decided("verified" if len(wins) == len(epsilons) else "conditional", f"smaller at ε = {', '.join(wins)}", evidence)
-    last = rows[epsilons.index(losses[-1])]
+    last = evidence["counterexample"] = rows[epsilons.index(losses[-1])]
     loses = f"larger at ε = {', '.join(losses)} ({last[better]} against {last[worse]} at ε = {losses[-1]})"
-    evidence["counterexample"] = last
     if wins:
         return decided("conditional", f"smaller at ε = {', '.join(wins)}, {loses}", evidence, f"for ε ≤ {wins[-1]}")
     return decided("refuted", loses, evidence)

@@ -147,21 +147,25 @@ def response_delta(n: int, p: Fraction, e: Fraction) -> Fraction:
     return worst
 
 
-def clones(quick: bool, *, threshold: Threshold = exact_threshold) -> Decision:
-    """H against its definition (all n ≤ 6, exact fractions), against dpaudit's enclosure, and as a bound on a real randomiser."""
-    grid = [
+def _enumerable(quick: bool) -> list[tuple[int, Fraction, Fraction]]:
+    """(n, e^ε0, e^ε) with ε < ε0, few enough clients for every outcome to be listed."""
+    return [
         (n, Fraction(p), Fraction(e))
         for n in range(1, 5 if quick else 7)
         for p in ("3/2", "3", "20")
         for e in ("1", "5/4", "2", "3")
         if Fraction(e) < Fraction(p)
     ]
+
+
+def clones(quick: bool, *, threshold: Threshold = exact_threshold) -> Decision:
+    """H against its definition (all n ≤ 6, exact fractions), against dpaudit's enclosure, and as a bound on a real randomiser."""
+    grid = _enumerable(quick)
     unequal = [case for case in grid if clone_delta(*case, threshold) != by_enumeration(*case)]
     above = [case for case in grid if response_delta(*case) > clone_delta(*case, threshold)]
     accounts = [_beside_accountant(n, Fraction(e0), Fraction(e), threshold) for n, e0, e in _accounted(quick)]
-    rules = [
-        _rule_row(e, n, threshold) for e, n in ((("1", 100),) if quick else (("1", 100), ("1/10", 100), ("2", 200), ("5", 60)))
-    ]
+    ruled = (("1", 100), ("1/10", 100), ("2", 200), ("5", 60))
+    rules = [_rule_row(e, n, threshold) for e, n in (ruled[:1] if quick else ruled)]
     evidence: dict[str, Any] = {
         "range": f"n ≤ {grid[-1][0]}, e^ε0 in 3/2, 3, 20, e^ε in 1, 5/4, 2, 3: fractions; n ≤ {accounts[-1]['n']}: 50 digits; "
         f"the rule at δ = 1e-6, n ≤ {LAST_BATCH}",
@@ -174,9 +178,9 @@ def clones(quick: bool, *, threshold: Threshold = exact_threshold) -> Decision:
     }  # fmt: skip
     if unequal or above:
         n, p, e = (unequal or above)[0]
-        found, right = clone_delta(n, p, e, threshold), by_enumeration(n, p, e)
-        evidence["counterexample"] = {"n": n, "e^ε0": p, "e^ε": e, "H": found, "by enumeration": right}
-        return decided("refuted", f"n = {n}, e^ε0 = {p}, e^ε = {e}: H = {found}, by enumeration {right}", evidence)
+        formula, right = clone_delta(n, p, e, threshold), by_enumeration(n, p, e)
+        evidence["counterexample"] = {"n": n, "e^ε0": p, "e^ε": e, "H": formula, "by enumeration": right}
+        return decided("refuted", f"n = {n}, e^ε0 = {p}, e^ε = {e}: H = {formula}, by enumeration {right}", evidence)
     good = all(row["inside"] for row in accounts) and all(row["meets δ"] and row["next does not"] for row in rules)
     good &= all(row["holds"] for row in evidence["the rule attacked and certified"])
     if not good:

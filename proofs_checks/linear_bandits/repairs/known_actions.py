@@ -136,21 +136,26 @@ def known_actions(quick: bool, *, crowd: Crowd = min) -> Decision:
         "n_i": LAST_BATCH_IS,
     }  # fmt: skip
     if over or violated:
-        told = []
-        if over:
-            row = max(over, key=lambda row: row["δ seen"] - row["δ of the crowd"])
-            evidence["counterexample"] = row
-            told += [f"n_ia = {row['n_ia']}, e^ε0 = 3, e^ε = {row['e^ε']}: δ = {row['δ seen']}, claimed {row['δ of the crowd']}"]
-        if violated:
-            row = max(violated, key=lambda row: row["ε attacked ≥"] / row["ε"])
-            told += [f"n_ia = {row['n_ia']}, ε0 = {row['ε0']}: true ε ≥ {row['ε attacked ≥']}, claimed {row['ε']}"]
-        return decided("refuted", "; ".join(told), evidence, "ε0 for min_a n_ia reports, or ε0 = ε")
+        return _refute(over, violated, evidence)
     if len(proven) < len(rows) or unlike:
         return decided("conditional", f"{len(proven)} of {len(rows)} batches proven, none violated", evidence)
     evidence["regret, K=10, d=2, T=10^6, ε=1, δ=1e-6"] = regrets(runs)
     evidence["privacy it buys"] = [_privacy(name, one) for name, one in (("n_i", sum), ("min_a n_ia", crowd))]
     summary = f"(ε,δ) given any arm: exact for n ≤ {sum(small[-1]['n_ia'])}, {len(proven)} of {len(rows)} batches proven"
     return decided("verified", summary, evidence)
+
+
+def _refute(over: list[Row], violated: list[Row], evidence: Row) -> Decision:
+    """The largest excess of δ among the enumerated cases, the largest attacked ε among the batches."""
+    excesses = []
+    if over:
+        row = evidence["counterexample"] = max(over, key=lambda row: row["δ seen"] - row["δ of the crowd"])
+        case = f"n_ia = {row['n_ia']}, e^ε0 = 3, e^ε = {row['e^ε']}"
+        excesses.append(f"{case}: δ = {row['δ seen']}, claimed {row['δ of the crowd']}")
+    if violated:
+        row = max(violated, key=lambda row: row["ε attacked ≥"] / row["ε"])
+        excesses.append(f"n_ia = {row['n_ia']}, ε0 = {row['ε0']}: true ε ≥ {row['ε attacked ≥']}, claimed {row['ε']}")
+    return decided("refuted", "; ".join(excesses), evidence, "ε0 for min_a n_ia reports, or ε0 = ε")
 
 
 def regrets(instances: int) -> list[Row]:

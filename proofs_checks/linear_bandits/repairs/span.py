@@ -159,19 +159,11 @@ def span(quick: bool, *, estimator: Estimator = code, dimension: Dimension = lam
         "not covered": "directions in which no action reaches 10^-9 of the longest: floats do not see them, bias ≤ 10^-9·|θ|",
     }
     if other or high or failing:
-        row, why = (other or high or failing)[0], "P(error > γ) is above its share"
-        if other:
-            why = f"estimates are not those of the span: without any noise they are off by {row['bias without noise']:.3g}"
-        elif high:
-            why = f"leverage {row['leverage·q^i']:.4g} > 2m = {row['2m']}"
-        evidence["counterexample"] = row
+        row = evidence["counterexample"] = (other or high or failing)[0]
+        why = _bias(row) if other else _leverage(row) if high else "P(error > γ) is above its share"
         return decided("refuted", f"d = {row['d']}, rank {row['m']}, batch {row['batch']}: {why}", evidence)
     if unlike:
-        row = unlike[0]
-        told = (
-            f"it covers, but the code's γ is {row['γ of the code']:.4g}, not {row['γ of m']:.4g} (d = {row['d']}, m = {row['m']})"
-        )
-        return decided("conditional", told, evidence)
+        return decided("conditional", _other_width(unlike[0]), evidence)
     evidence["regret without noise, m_i against d in γ"] = [_regret(dim, 20 if quick else 300) for dim in (2, 4, 8)]
     evidence["closed form"] = (
         "γ_i shrinks by √(m_i/d) (rewards) and m_i/d (noise), and so does the bound 4γ_i on a gap still played"
@@ -180,6 +172,19 @@ def span(quick: bool, *, estimator: Estimator = code, dimension: Dimension = lam
     worst = max(row["leverage·q^i"] / row["2m"] for row in rows)
     summary = f"estimates equal those in the span in {len(rows)} batches (fractions); leverage ≤ {worst:.3g}·2m_i, γ covers"
     return decided("verified", summary, evidence)
+
+
+def _bias(row: Row) -> str:
+    return f"estimates are not those of the span: without any noise they are off by {row['bias without noise']:.3g}"
+
+
+def _leverage(row: Row) -> str:
+    return f"leverage {row['leverage·q^i']:.4g} > 2m = {row['2m']}"
+
+
+def _other_width(row: Row) -> str:
+    widths = f"the code's γ is {row['γ of the code']:.4g}, not {row['γ of m']:.4g}"
+    return f"it covers, but {widths} (d = {row['d']}, m = {row['m']})"
 
 
 def _regret(dim: int, instances: int) -> Row:

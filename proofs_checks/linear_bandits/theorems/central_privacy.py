@@ -17,6 +17,7 @@ CODE = (
     "algorithms.elimination.central",
     "algorithms.elimination.confidence",
     "algorithms.elimination.loop",
+    "algorithms.elimination.bandit_subject",
     "algorithms.registry",
 )
 

@@ -14,7 +14,13 @@ from dpaudit.papers.checks import Check, Decision
 from proofs_checks.shared.audits import decide_by_audits
 from proofs_checks.shared.decisions import Row, decided
 
-CODE = ("algorithms.elimination.local", "algorithms.elimination.clients", "algorithms.elimination.loop", "algorithms.registry")
+CODE = (
+    "algorithms.elimination.local",
+    "algorithms.elimination.clients",
+    "algorithms.elimination.loop",
+    "algorithms.elimination.bandit_subject",
+    "algorithms.registry",
+)
 Weights = Callable[[int], list[int]]  # n → how often each of the n reports enters r̂_ia
 
 

@@ -27,7 +27,7 @@ from proofs_checks.shared.audits import decide_by_audits
 from proofs_checks.shared.decisions import Row, decided
 from proofs_checks.shared.laplace_tails import short
 
-AUDITED = ("algorithms.elimination.loop", "algorithms.registry")
+AUDITED = ("algorithms.elimination.loop", "algorithms.elimination.bandit_subject", "algorithms.registry")
 DELTA = Fraction("1e-6")
 
 

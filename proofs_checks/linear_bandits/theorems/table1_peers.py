@@ -66,28 +66,27 @@ def _exponents(order: Order, epsilon: float) -> tuple[float, float]:
     return in_t, in_e
 
 
+def _row(name: str, order: Order) -> Row:
+    (power, epsilon_power), (own_power, own_epsilon_power) = _exponents(order, 1e-4), _exponents(DERIVED[name], 1e-4)
+    return {
+        "system": name, "quoted T^": short(power, 3), "derived T^": short(own_power, 3),
+        "quoted (1/ε)^": short(epsilon_power, 3), "derived (1/ε)^": short(own_epsilon_power, 3),
+    }  # fmt: skip
+
+
 def peers(quick: bool, *, quoted: Mapping[str, Order] = QUOTED) -> Decision:
     """Is each quoted order at least what the mechanism's noise gives, up to logarithms: for ε ≤ 1, and for ε > 1?"""
     rows: list[Row] = []
     below_one: list[tuple[str, float, float]] = []
     above_one: list[tuple[str, float, float]] = []
     for name, order in quoted.items():
-        (t, e), (mine_t, mine_e) = _exponents(order, 1e-4), _exponents(DERIVED[name], 1e-4)
-        rows.append(
-            {
-                "system": name,
-                "quoted T^": short(t, 3),
-                "derived T^": short(mine_t, 3),
-                "quoted (1/ε)^": short(e, 3),
-                "derived (1/ε)^": short(mine_e, 3),
-            }
-        )
+        rows.append(_row(name, order))
         horizons = np.geomspace(1e6, 1e60, 28)
-        for epsilons, found in (((1e-6, 1e-3, 0.1, 1.0), below_one), ((10.0, 1e3, 1e6), above_one)):
+        for epsilons, excesses in (((1e-6, 1e-3, 0.1, 1.0), below_one), ((10.0, 1e3, 1e6), above_one)):
             for epsilon in epsilons:
                 needed = [DERIVED[name](h, epsilon) / (order(h, epsilon) * math.log(h) * -math.log(DELTA)) for h in horizons]
                 if max(needed) > 25:  # Õ hides δ and logarithms: one log T, one log(1/δ) and a constant of 25 are granted
-                    found.append((name, epsilon, needed[-1]))
+                    excesses.append((name, epsilon, needed[-1]))
     loose = [row["system"] for row in rows if row["quoted (1/ε)^"] > row["derived (1/ε)^"] + 0.1]
     evidence: Row = {
         "exponents at ε ≤ 1": rows,

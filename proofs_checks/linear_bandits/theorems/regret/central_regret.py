@@ -214,20 +214,23 @@ def optimality(
     if failing:
         k, epsilon, share = max(failing, key=lambda point: point[2])
         evidence["counterexample"] = {"T": f"1e{k}", "ε": digits(epsilon, 6), "upper over factor·lower": digits(share)}
-        return decided(
-            "refuted", f"T = 1e{k}, ε = {float(epsilon):g}: off by {float(share):.4g} times the factor claimed", evidence
-        )
+        summary = f"T = 1e{k}, ε = {float(epsilon):g}: off by {float(share):.4g} times the factor claimed"
+        return decided("refuted", summary, evidence)
     if above:
-        million = 10**6, Fraction(1, 10**7)
-        evidence["log T/ε is no lower bound at every ε"] = {
-            "T": million[0], "ε": million[1], "log T/ε": digits(MP.log(million[0]) * 10**7),
-            "2T, the most regret there is": 2 * million[0],
-        }  # fmt: skip
+        evidence["log T/ε is no lower bound at every ε"] = _more_than_all_regret(10**6, 10**7)
         told = (
             "within log T of √T + log T/ε, but log T/ε exceeds 2T, the largest regret, for ε < log T/(2T) (T = 10^6, ε = 10^-7)"
         )
         return decided("conditional", told, evidence, "for ε ≥ log T/T, and of the order that the maximum over A_i gives")
     return decided("verified", f"the orders differ by at most log T at all {count} points", evidence)
+
+
+def _more_than_all_regret(horizon: int, inverse_epsilon: int) -> Row:
+    """One T and ε at which log T/ε exceeds 2T."""
+    return {
+        "T": horizon, "ε": Fraction(1, inverse_epsilon), "log T/ε": digits(MP.log(horizon) * inverse_epsilon),
+        "2T, the most regret there is": 2 * horizon,
+    }  # fmt: skip
 
 
 THEOREM, REMARK = "Theorem 1", "remark after Theorem 1"

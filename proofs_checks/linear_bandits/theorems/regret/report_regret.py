@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -48,23 +48,10 @@ def _judge(
     """
     rows, always = losses(order, budget, width, scale), for_all(order, budget, width, scale)
     dims = (1, 2) if quick else (1, 2, 5)
-    floats = float(log_tail(3, 20.0)[0]), float(MP.log(exact_tail(3, 20)))
-    evidence: Row = {
-        f"batch 1: {INSTANCE}": rows,
-        "second route": f"log P(z_1 + z_2 + z_3 > 20): {floats[0]:.12g} in floats, {floats[1]:.12g} in 50 digits",
-    }
+    evidence: Row = {f"batch 1: {INSTANCE}": rows, "second route": _second_route()}
     late = [row for row in rows if always and float(row["T"]) >= float(always["T0"])]
     if always and late and min(row["P·T"] for row in late) > 1:
-        evidence["why"] = (
-            "γ_1 has √(n_1 L), L = log(4KT²): but the tail of n_1 = 3 noises is exponential, so P ≈ e^(−c√log T) ≫ 1/T"
-        )
-        evidence["for every T ≥ T0, in closed form"] = always
-        evidence["range"] = f"exact at T = {rows[0]['T']}, …, {rows[-1]['T']}; every T ≥ {always['T0']} in closed form"
-        first, last = next(row for row in rows if row["P·T"] > 1), rows[-1]
-        evidence = {"counterexample": {"instance": INSTANCE, **first}, **evidence}
-        least = f"P(optimum lost in batch 1) = {float(first['P(optimum lost)']):.4g} > 1/T at T = {first['T']}"
-        cost = f"it costs {last['T − n_1 over the claim']:.3g}·claim at {last['T']}: no C will do"
-        return decided("refuted", f"{least}, above 1/T for all T ≥ {always['T0']}; {cost}", evidence, CORRECTED)
+        return _refute(rows, always, evidence)
     steps, failing = proven(model, settings, dims)
     event, at = lemma_local.proven(width, quick)
     evidence |= {
@@ -77,12 +64,35 @@ def _judge(
         "not covered": f"the printed number of batches (N is the most that fit); {rest}",
     }  # fmt: skip
     if failing:
-        most = max(steps[name] for name in failing)
-        told = f"the closed form does not give it: {', '.join(failing)} (left/right up to {most:.3g})"
-        return decided("conditional", told, evidence, CORRECTED)
+        return decided("conditional", _failing_steps(steps, failing), evidence, CORRECTED)
     if event > 1 or max(row["P·T"] for row in rows) > 1:
         return decided("conditional", "the optimum is lost with probability above 1/T at some T", evidence, CORRECTED)
     return decided("verified", f"R_T ≤ C(d)·claim in closed form for {what}: C(1) = {model.constant(1):.4g}", evidence)
+
+
+def _second_route() -> str:
+    floats, exact = float(log_tail(3, 20.0)[0]), float(MP.log(exact_tail(3, 20)))
+    return f"log P(z_1 + z_2 + z_3 > 20): {floats:.12g} in floats, {exact:.12g} in 50 digits"
+
+
+def _failing_steps(steps: Mapping[str, float], failing: Sequence[str]) -> str:
+    most = max(steps[name] for name in failing)
+    return f"the closed form does not give it: {', '.join(failing)} (left/right up to {most:.3g})"
+
+
+def _refute(rows: Sequence[Row], always: Row, evidence: Row) -> Decision:
+    """Batch 1 loses the optimum too often at every T ≥ T0."""
+    first, last = next(row for row in rows if row["P·T"] > 1), rows[-1]
+    evidence = {
+        "counterexample": {"instance": INSTANCE, **first},
+        **evidence,
+        "why": "γ_1 has √(n_1 L), L = log(4KT²): but the tail of n_1 = 3 noises is exponential, so P ≈ e^(−c√log T) ≫ 1/T",
+        "for every T ≥ T0, in closed form": always,
+        "range": f"exact at T = {rows[0]['T']}, …, {rows[-1]['T']}; every T ≥ {always['T0']} in closed form",
+    }
+    least = f"P(optimum lost in batch 1) = {float(first['P(optimum lost)']):.4g} > 1/T at T = {first['T']}"
+    cost = f"it costs {last['T − n_1 over the claim']:.3g}·claim at {last['T']}: no C will do"
+    return decided("refuted", f"{least}, above 1/T for all T ≥ {always['T0']}; {cost}", evidence, CORRECTED)
 
 
 def local_regret(
@@ -163,30 +173,11 @@ def remark_order(
     alpha_power: Callable[[Any], Any] = lambda alpha: MP.mpf(1) / 2 + alpha,
 ) -> Decision:
     """Is ``term`` the dominating term of Theorem 2's (1 + 1/ε0)√(T log T) for ε0 < 1? And the exponent ½ + α at ε0 = T^-α?"""
-    rows: list[Row] = []
-    for decade in range(4, 61, 8):
-        horizon, tenth = MP.mpf(10) ** decade, MP.mpf(1) / 10
-        share = term(horizon, tenth) / local_order(horizon, tenth)
-        rows.append(
-            {
-                "T": f"1e{decade}",
-                "term over Theorem 2's bound, ε0 = 1/10": short(share),
-                "term over 2T": short(term(horizon, tenth) / (2 * horizon)),
-            }
-        )
+    decades = range(4, 61, 8)
+    rows = [_share_of_bound(term, decade) for decade in decades]
     shares = [row["term over Theorem 2's bound, ε0 = 1/10"] for row in rows]
-    slope, spread = _slope([float(MP.log(MP.mpf(10) ** k)) for k in range(4, 61, 8)], np.log(shares))
-    exponents: list[Row] = []
-    for alpha in (MP.mpf(1) / 10, MP.mpf(1) / 4, MP.mpf(1) / 2):
-        small, large = MP.mpf(10) ** 100, MP.mpf(10) ** 200
-        mine = [MP.log(term(t, t**-alpha)) for t in (small, large)]
-        exponents.append(
-            {
-                "α": digits(alpha, 3),
-                "exponent of the term": short((mine[1] - mine[0]) / MP.log(large / small), 4),
-                "the remark's ½ + α": short(alpha_power(alpha)),
-            }
-        )
+    slope, spread = _slope([float(MP.log(MP.mpf(10) ** decade)) for decade in decades], np.log(shares))
+    exponents = [_exponent(term, MP.mpf(1) / part, alpha_power) for part in (10, 4, 2)]
     million = MP.mpf(10) ** 6
     evidence: Row = {
         "range": "T = 10^4, …, 10^60 at ε0 = 1/10; ε0 = T^-α at T = 10^100, 10^200, α = 1/10, 1/4, 1/2",
@@ -203,6 +194,25 @@ def remark_order(
         told = f"the term exceeds Theorem 2's (1 + 1/ε0)√(T log T) by T^{slope:.2f}, and the trivial 2T; a root is missing"
         return decided("refuted", told, evidence, "√(T log T)/ε0")
     return decided("verified", f"the term is {min(shares):.3g} to {max(shares):.3g} of Theorem 2's bound at ε0 = 1/10", evidence)
+
+
+def _share_of_bound(term: Order, decade: int) -> Row:
+    horizon, tenth = MP.mpf(10) ** decade, MP.mpf(1) / 10
+    return {
+        "T": f"1e{decade}",
+        "term over Theorem 2's bound, ε0 = 1/10": short(term(horizon, tenth) / local_order(horizon, tenth)),
+        "term over 2T": short(term(horizon, tenth) / (2 * horizon)),
+    }
+
+
+def _exponent(term: Order, alpha: Any, alpha_power: Callable[[Any], Any]) -> Row:
+    small, large = MP.mpf(10) ** 100, MP.mpf(10) ** 200
+    logs = [MP.log(term(horizon, horizon**-alpha)) for horizon in (small, large)]
+    return {
+        "α": digits(alpha, 3),
+        "exponent of the term": short((logs[1] - logs[0]) / MP.log(large / small), 4),
+        "the remark's ½ + α": short(alpha_power(alpha)),
+    }
 
 
 def _slope(x: list[float], y: np.ndarray) -> tuple[float, float]:
