@@ -38,6 +38,7 @@ from dpaudit.ledger import (
     verify_checkpoint,
 )
 from dpaudit.ledger.store.sqlite import create
+from dpaudit.noise import written_forms
 
 SUBJECTS = """
 import dpaudit as dp
@@ -91,7 +92,7 @@ def read_ledger(path: Path, marked: Mark) -> None:
     ways: list[Callable[[], Any]] = [
         lambda: open_ledger(path).close(),
         lambda: import_jsonl(path, copied).close(),
-        lambda: account(load_releases(path)),
+        lambda: account(load_releases(path, written_forms())),
         lambda: verify(path, marked),
     ]
     refusals = []
@@ -120,7 +121,7 @@ def read_state(path: Path, marked: Mark) -> None:
 READERS: dict[str, Callable[[Path, Mark], None]] = {
     "a.ledger": read_ledger,
     "a.jsonl": read_ledger,
-    "releases.jsonl": lambda path, marked: account(load_releases(path)) and None,
+    "releases.jsonl": lambda path, marked: account(load_releases(path, written_forms())) and None,
     "mark.json": read_mark,
     "state.json": read_state,
 }

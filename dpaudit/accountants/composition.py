@@ -24,7 +24,7 @@ from dpaudit.accountants.worst_client import Client, client_of, worst_client
 from dpaudit.channel.release_cost import gaussian_epsilon
 from dpaudit.claims import Bound, Finding, InvalidValue, Line, Number, exact_delta, show
 from dpaudit.ledger import Budget, Charge, Cohort, Ledger, PureSums, Release, is_ledger, load_releases, open_ledger
-from dpaudit.noise import GRID, Laplace, Noise, noise_from
+from dpaudit.noise import MECHANISMS, Noise, capped_steps, noise_from, written_forms
 
 DEFAULT_DELTA = Fraction(1, 10**6)
 REFUSED = (
@@ -37,6 +37,7 @@ IN_ADVANCE = (
     "a sum of ρ holds where its limit was set in advance, as a door with a budget does; if what was released decided when to "
     "stop, --odometer gives the figure that holds"
 )
+FACTS = ("mechanism", "sensitivity", "steps", "coordinates")  # of a charge, beside the parameters of its mechanism
 BLANKET = "privacy blanket, exact (Balle et al. 2019; Su et al. 2025)"
 CLONES = "clones, exact (Feldman–McMillan–Talwar 2021)"
 
@@ -58,11 +59,11 @@ class Read:
 
     @classmethod
     def of(cls, release: Release) -> Read:
-        grid = "1" if release.mechanism == "randomized-response" else show(GRID)  # hand-written releases may leave it out
-        noise = _noise(release.mechanism, tuple({"grid": grid, **release.parameters}.items()))
+        noise = _noise(release.mechanism, tuple(release.parameters.items()))
         sensitivity = release.sensitivity if release.derived is None else release.derived
         steps = int(-(-sensitivity // noise.grid)) if release.steps is None else release.steps
-        return cls(release, noise, steps, 1 if release.coordinates is None else release.coordinates)
+        coordinates = 1 if release.coordinates is None else release.coordinates
+        return cls(release, noise, capped_steps(noise, steps, coordinates), coordinates)
 
     @property
     def crowd(self) -> int:
@@ -107,7 +108,7 @@ def account(
         raise InvalidValue("ledger", type(ledger).__name__, "a ledger, its file, or a list of releases")
     if isinstance(ledger, str | Path):
         if not is_ledger(ledger):
-            return account(load_releases(ledger), delta=delta, fixed=fixed, limit=limit)
+            return account(load_releases(ledger, written_forms()), delta=delta, fixed=fixed, limit=limit)
         with open_ledger(ledger, readonly=True) as opened:
             return account(opened, delta=delta, fixed=fixed, limit=limit)
     releases = list(ledger.releases() if isinstance(ledger, Ledger) else ledger)
@@ -122,8 +123,12 @@ def target_delta(releases: Sequence[Release], budget: Budget | None, delta: Numb
         return exact_delta(delta)
     if budget is not None:
         return budget.delta
-    pure = all(release.mechanism != "gaussian" and release.kind != "shuffled" for release in releases)
+    pure = all(_is_pure(release.mechanism) and release.kind != "shuffled" for release in releases)
     return Fraction(0) if pure else DEFAULT_DELTA
+
+
+def _is_pure(mechanism: str) -> bool:
+    return mechanism not in MECHANISMS or MECHANISMS[mechanism].pure
 
 
 def account_releases(
@@ -181,7 +186,7 @@ def _line(read: Read, delta: Fraction) -> Line:
                 Fraction(0),
                 False,
                 Fraction(0),
-                "Gaussian mechanism",
+                f"{read.noise.words.split()[0]} mechanism",
                 "needs δ > 0; give --delta",
             )
         return Line(
@@ -190,13 +195,11 @@ def _line(read: Read, delta: Fraction) -> Line:
             epsilon,
             True,
             epsilon,
-            "discrete Gaussian (Canonne et al. 2020)",
+            read.noise.theorem,
             "L2 sensitivity " + _known(release),
             delta,
         )
-    theorem = "Laplace mechanism (Dwork et al. 2006)" if release.mechanism == "laplace" else "randomised response"
-    if release.kind == "reports":
-        theorem += ", local"
+    theorem = read.noise.theorem + (", local" if release.kind == "reports" else "")
     return Line(release.name, read.clients, pure, True, pure, theorem, "sensitivity " + _known(release))
 
 
@@ -209,7 +212,7 @@ def _shuffled_line(read: Read, pure: Fraction, delta: Fraction) -> Line:
         return Line(release.name, release.n, pure, True, pure, "local randomiser", why)
     epsilon = amplified(read.noise, pure, read.crowd, delta)
     if epsilon < pure:
-        blanket = isinstance(read.noise, Laplace)
+        blanket = read.noise.rate is not None
         values = ", values in one interval" if blanket else ""
         condition = f"n honest clients, one report each{values}; sensitivity {_known(release)}"
         return Line(release.name, release.n, pure, True, epsilon, BLANKET if blanket else CLONES, condition, delta)
@@ -224,7 +227,7 @@ def touched(reads: Sequence[Read], unused: Sequence[Charge], observer: str, delt
     """What an observer sees of each release, and whose data it is about."""
     share = delta / _most([read for read in reads if read.summed]) if observer == "actions" else Fraction(0)
     for read in reads:
-        if share and read.summed and isinstance(read.noise, Laplace):
+        if share and read.summed and read.noise.rate is not None:
             behind = summed(read.noise, read.steps, read.fewest_alike, share)
             if behind.upper < (read.noise.epsilon(read.steps) or 0):
                 yield Known(behind.upper, share), read.cohort
@@ -246,8 +249,9 @@ def _most(reads: Sequence[Read]) -> int:
 
 def lost(charge: Charge) -> AnyPart:
     """A charge whose release was never stored: what it may have shown."""
-    if charge.facts.get("mechanism") == "gaussian":
-        noise = noise_from("gaussian", {"grid": charge.facts.get("grid", show(GRID)), "sigma": charge.facts["sigma"]})
+    mechanism = charge.facts.get("mechanism", "")
+    if not _is_pure(mechanism):
+        noise = noise_from(mechanism, {name: text for name, text in charge.facts.items() if name not in FACTS})
         steps = int(charge.facts.get("steps", math.ceil(Fraction(charge.facts["sensitivity"]) / noise.grid)))
         return Part(noise, steps, 1, int(charge.facts.get("coordinates", 2)))
     if charge.epsilon is None:

@@ -21,6 +21,7 @@ from dpaudit.accountants.losses.renyi import zcdp_rho
 from dpaudit.claims import InvalidValue, Number, exact_delta, show
 from dpaudit.claims.balls import ball, decimal, precision, upper
 from dpaudit.ledger import Charge, Cohort, Ledger, PureSums, Release, is_ledger, load_releases, open_ledger
+from dpaudit.noise import written_forms
 
 _ORDERS = [1 + Fraction(2.0 ** (k / 2)) for k in range(-8, 24)]
 _BITS = 128
@@ -48,7 +49,7 @@ def odometer(ledger: Ledger | str | Path | Iterable[Release], *, delta: Number |
     """
     if isinstance(ledger, str | Path):
         if not is_ledger(ledger):
-            return odometer(load_releases(ledger), delta=delta)
+            return odometer(load_releases(ledger, written_forms()), delta=delta)
         with open_ledger(ledger, readonly=True) as opened:
             return odometer(opened, delta=delta)
     budget = ledger.budget if isinstance(ledger, Ledger) else None

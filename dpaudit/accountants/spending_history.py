@@ -18,6 +18,7 @@ from dpaudit.accountants.least_epsilon import least
 from dpaudit.accountants.record_groups import groups
 from dpaudit.claims import Bound, Line, Number, float_up
 from dpaudit.ledger import Charge, Ledger, PureSums, Release, is_ledger, load_releases, open_ledger
+from dpaudit.noise import written_forms
 
 STEPS = 48  # of a timeline
 COMPOSED, FEWEST, WORK = 24, 8, 30_000  # steps where each is composed anew: fewer where it takes long
@@ -49,7 +50,7 @@ def spending(
     """For a ledger, its file or a list of releases, and what ``account`` says of it with the same ``delta`` and ``fixed``."""
     if isinstance(ledger, str | Path):
         if not is_ledger(ledger):
-            return spending(load_releases(ledger), bound, delta=delta, fixed=fixed)
+            return spending(load_releases(ledger, written_forms()), bound, delta=delta, fixed=fixed)
         with open_ledger(ledger, readonly=True) as opened:
             return spending(opened, bound, delta=delta, fixed=fixed)
     releases = list(ledger.releases() if isinstance(ledger, Ledger) else ledger)

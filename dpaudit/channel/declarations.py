@@ -14,7 +14,7 @@ from dpaudit.channel.modes import Event
 from dpaudit.claims import OBSERVERS, InvalidValue, Leak, positive
 from dpaudit.ledger import Cohort, Release
 from dpaudit.ledger.store.slot import check_key
-from dpaudit.noise import Noise, to_units
+from dpaudit.noise import Noise, capped_steps, mechanism_of, to_units
 from dpaudit.sealed.array import Sealed, caller, in_one_interval, unseal
 
 
@@ -40,7 +40,7 @@ class Asked:
     def report_steps(self) -> int | None:
         """How far its client moves one report, which is one number."""
         if self.steps is None and isinstance(self.sensitivity, Fraction):
-            return int(-(-self.sensitivity // self.noise.grid))
+            return capped_steps(self.noise, int(-(-self.sensitivity // self.noise.grid)), 1)
         return self.steps
 
     def record(self, cost: tuple[Fraction | None, Fraction], **facts: Any) -> Release:
@@ -61,8 +61,7 @@ def check_call(name: str, noise: Noise, to: str, key: str | None) -> None:
     check_key(key)
     if not isinstance(name, str) or not name:
         raise InvalidValue("name", type(name).__name__, "a text that names the release")  # it may be the value, by mistake
-    if not hasattr(noise, "log_ratio") or isinstance(noise, type):
-        raise InvalidValue("noise", type(noise).__name__, "a mechanism such as dp.Laplace(scale)")
+    mechanism_of(noise)
     if to not in OBSERVERS:
         raise InvalidValue("to", to if isinstance(to, str) else type(to).__name__, "one of " + ", ".join(OBSERVERS))
 
@@ -83,8 +82,8 @@ def declared_steps(declared: Fraction, noise: Noise, value: Any, units: np.ndarr
     steps = int(-(-declared // noise.grid))
     coordinates = units.size if trials is None else units.size // max(trials, 1)
     whole = not isinstance(value, Sealed) and np.asarray(value).dtype.kind in "biu" and (1 / noise.grid).denominator == 1
-    if whole or coordinates <= 1:
-        return steps
+    if whole or coordinates <= 1 or not noise.norm:
+        return capped_steps(noise, steps, coordinates)
     return steps + (coordinates - 1 if noise.norm == 1 else math.isqrt(coordinates - 1) + 1)
 
 

@@ -207,7 +207,7 @@ class Channel:
         def draw(kind: str) -> np.ndarray:
             return self._sums(asked, records, record) if kind == "sums" else self._reports(asked, records, record, key)
 
-        every = self.every_report or key is not None
+        every = self.every_report or key is not None or not noise.summable
         return Reports(draw, records, noise.grid, shuffled=shuffled, every=every, sums_only=sums_only)
 
     # --- what is asked, what it costs, and what is written ---

@@ -12,7 +12,7 @@ import numpy as np
 from dpaudit.channel.client_reports import Records
 from dpaudit.claims import DpauditError
 from dpaudit.ledger import Cohort, Release
-from dpaudit.noise import Noise, Source
+from dpaudit.noise import Noise, Source, mechanism_of
 
 Rest = Literal["drawn", "wild", "exact"]
 
@@ -81,13 +81,7 @@ class Simulated:
     def _rest(self, noise: Noise, units: np.ndarray) -> np.ndarray:
         if self.rest == "drawn":
             return noise.simulate(units, self.generator)
-        bits = noise.name == "randomized-response"
-        if self.rest == "exact":
-            return np.clip(units, 0, 1) if bits else units
-        if bits:
-            return self.generator.integers(0, 2, units.shape)
-        size = 2.0 ** self.generator.uniform(0, 50, units.shape)
-        return units + np.where(self.generator.random(units.shape) < 0.5, -size, size).astype(np.int64)
+        return noise.without_noise(units) if self.rest == "exact" else noise.wild(units, self.generator)
 
     def _pin(self, output: np.ndarray, index: np.ndarray | None) -> np.ndarray:
         """Put the chosen outputs in. With trials: one number for each, whatever the release's shape."""
@@ -124,7 +118,7 @@ class Live:
         return "simulated" if self.source.simulated else "deployment"
 
     def noise(self, noise: Noise, units: np.ndarray, index: np.ndarray | None = None) -> np.ndarray:
-        return noise.draw(units, self.source)
+        return mechanism_of(noise).draw(noise, units, self.source)
 
     def sums(self, noise: Noise, units: np.ndarray, counts: np.ndarray) -> np.ndarray:
         raise DpauditError("a live door draws every report; ask for the values or their sum")

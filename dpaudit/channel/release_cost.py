@@ -92,6 +92,8 @@ def epsilon_at(delta: Fraction, holds: Callable[[Fraction], bool], guess: float 
 
 
 def rho(noise: Noise, steps: int) -> Fraction:
-    """Discrete Gaussian noise is Δ²/(2σ²)-zCDP in any number of coordinates (Canonne, Kamath, Steinke 2020, Thm 14)."""
-    sigma = Fraction(noise.parameters()["sigma"])
-    return (steps * noise.grid) ** 2 / (2 * sigma**2)
+    """ρ of zero-concentrated DP: the mechanism's own, else ε²/2 of its pure cost (Bun, Steinke 2016, Prop. 1.4)."""
+    own, pure = noise.rho(steps), noise.epsilon(steps)
+    if own is None and pure is None:
+        raise InvalidValue("noise", noise.name, "a mechanism with a pure cost or a ρ")
+    return own if own is not None else (pure or Fraction(0)) ** 2 / 2

@@ -20,9 +20,10 @@ from dpaudit.claims.numbers import (
     whole,
 )
 from dpaudit.claims.verdict import Outcome, Verdict
+from dpaudit.claims.written_form import WrittenForm
 
 __all__ = [
     "OBSERVERS", "Bound", "BudgetExceeded", "Claim", "Contradiction", "DpauditError", "Enclosure", "Finding", "InvalidValue",
-    "Leak", "Line", "Losses", "Lower", "Number", "Outcome", "SensitivityError", "Upper", "Verdict", "exact", "exact_delta",
-    "exact_epsilon", "float_down", "float_up", "positive", "shorten_up", "show", "sum_up", "whole",
+    "Leak", "Line", "Losses", "Lower", "Number", "Outcome", "SensitivityError", "Upper", "Verdict", "WrittenForm", "exact",
+    "exact_delta", "exact_epsilon", "float_down", "float_up", "positive", "shorten_up", "show", "sum_up", "whole",
 ]  # fmt: skip

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from argparse import ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
 
 from dpaudit.claims import OBSERVERS
 
-MECHANISMS = ("laplace", "gaussian", "randomized-response")
+NAMES = "laplace, gaussian, randomized-response, kary-response"  # for people; what is known stands in dpaudit.noise.registry
+
+
+def mechanism_name(text: str) -> str:
+    """The name of a mechanism; they are loaded only when one is asked for."""
+    from dpaudit.noise import MECHANISMS
+
+    if text not in MECHANISMS:
+        raise ArgumentTypeError(f"invalid choice: {text!r} (choose from {', '.join(map(repr, MECHANISMS))})")
+    return text
 
 
 def add_algorithm_options(command: ArgumentParser, calibration: bool = True) -> None:
@@ -22,10 +31,11 @@ def add_algorithm_options(command: ArgumentParser, calibration: bool = True) -> 
 
 def add_peers_options(command: ArgumentParser) -> None:
     command.add_argument("ledger", metavar="LEDGER|releases.jsonl", nargs="?")
-    command.add_argument("--mechanism", choices=MECHANISMS, help="instead of a ledger")
+    command.add_argument("--mechanism", metavar="NAME", type=mechanism_name, help=f"instead of a ledger: {NAMES}")
     command.add_argument("--scale", help="of laplace noise")
     command.add_argument("--sigma", help="of gaussian noise")
-    command.add_argument("--epsilon", help="of randomised response, per bit")
+    command.add_argument("--epsilon", help="of randomised response, per answer")
+    command.add_argument("--k", help="how many answers there are, of kary-response")
     command.add_argument("--sensitivity", help="how far one record moves the query (default 1)")
     command.add_argument("--count", metavar="K", help="number of releases about the same records (default 1)")
     command.add_argument("--delta", help="δ to account at (default 1e-6)")
@@ -38,7 +48,7 @@ def add_peers_options(command: ArgumentParser) -> None:
 
 
 def add_calibrate_options(command: ArgumentParser) -> None:
-    command.add_argument("--mechanism", choices=MECHANISMS, help="with --shuffled: laplace")
+    command.add_argument("--mechanism", metavar="NAME", type=mechanism_name, help=f"{NAMES}; with --shuffled laplace by default")
     command.add_argument("--epsilon", help="ε to keep, exact: 1, 0.1, 1/2")
     command.add_argument("--delta", help="δ to keep (default 0)")
     command.add_argument("--sensitivity", help="how far one record moves the query (default 1): L1, or L2 for gaussian")
@@ -47,6 +57,7 @@ def add_calibrate_options(command: ArgumentParser) -> None:
     command.add_argument("--n", help="number of honest shuffled reports")
     command.add_argument("--range", help="length of the interval that a report's value lies in (default 2: [-1, 1])")
     command.add_argument("--grid", help="grid of the noise (default 2^-20)")
+    command.add_argument("--k", help="how many answers there are, for kary-response")
     command.add_argument(
         "--method",
         choices=("pure", "zcdp", "exact", "numerical", "laplace", "clone", "closed", "none"),

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from dpaudit.ledger.errors import LedgerUnavailable, MalformedJson
+from dpaudit.ledger.records.handwritten import Forms
 from dpaudit.ledger.records.release import Release
 from dpaudit.ledger.records.strict_json import lines
 from dpaudit.ledger.spending.budget import Filter, Limit
@@ -69,8 +70,8 @@ def import_jsonl(source: str | Path, path: str | Path) -> Ledger:
     return open_ledger(path, kind=kind)
 
 
-def load_releases(path: str | Path) -> list[Release]:
-    """The releases of a ledger, of an export, or of a hand-written file of JSON Lines.
+def load_releases(path: str | Path, forms: Forms | None = None) -> list[Release]:
+    """The releases of a ledger, of an export, or of a file of JSON Lines; in one of ``forms``, written by hand.
 
     Raises UnreadableLedger or TamperedLedger for the first two; for the third MalformedJson or InvalidRecord,
     which name the line.
@@ -78,7 +79,7 @@ def load_releases(path: str | Path) -> list[Release]:
     if is_ledger(path):
         with open_ledger(path, readonly=True) as ledger:
             return list(ledger.releases())
-    found = [Release.from_json(data, number) for number, data in lines(path)]
+    found = [Release.from_json(data, number, forms=forms) for number, data in lines(path)]
     if not found:
         raise MalformedJson(1, "the file holds no release")
     return found

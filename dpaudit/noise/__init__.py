@@ -2,13 +2,14 @@
 
 from dpaudit.noise.gaussian import Gaussian
 from dpaudit.noise.laplace import Laplace
-from dpaudit.noise.mechanism import GRID, Noise, from_units, to_units
+from dpaudit.noise.mechanism import GRID, Noise, capped_steps, from_units, python_code, to_units
 from dpaudit.noise.randomized_response import RandomizedResponse
-from dpaudit.noise.registry import noise_from
+from dpaudit.noise.registry import MECHANISMS, mechanism_of, noise_from, written_forms
 from dpaudit.noise.sampling.source import ReplaySource, SecureSource, Source
 
 __all__ = [
     "GRID",
+    "MECHANISMS",
     "Gaussian",
     "Laplace",
     "Noise",
@@ -16,7 +17,11 @@ __all__ = [
     "ReplaySource",
     "SecureSource",
     "Source",
+    "capped_steps",
     "from_units",
+    "mechanism_of",
     "noise_from",
+    "python_code",
     "to_units",
+    "written_forms",
 ]

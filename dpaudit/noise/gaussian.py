@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -9,9 +10,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpaudit.claims import Number, exact_epsilon, show, whole
+from dpaudit.claims import Number, WrittenForm, exact_epsilon, show, whole
+from dpaudit.noise.families import Additive
 from dpaudit.noise.gaussian_tail import normaliser, tail_ball
-from dpaudit.noise.mechanism import GRID, Units, as_counts, as_units, read_grid
+from dpaudit.noise.loss_facts import GaussianFact
+from dpaudit.noise.mechanism import GRID, LARGEST, Units, as_counts, as_units, read_grid
 from dpaudit.noise.parameter import Parameter, aligned, check_width, chosen, read_parameter, same, single
 from dpaudit.noise.sampling.discrete_gaussian import discrete_gaussian_words
 from dpaudit.noise.sampling.probability_bits import approximate, ball, ends, precision
@@ -19,8 +22,13 @@ from dpaudit.noise.sampling.simulation import discrete_gaussian, discrete_gaussi
 from dpaudit.noise.sampling.source import Source
 
 
+def _written_cost(parameters: Mapping[str, Fraction], sensitivity: Fraction) -> None:
+    """No pure ε."""
+    return None
+
+
 @dataclass(frozen=True, eq=False)
-class Gaussian:
+class Gaussian(Additive):
     """Gaussian noise on a grid. No pure ε; δ(ε) is certified.
 
     Raises ``InvalidValue`` for a sigma that is not above 0 or is wider than 2^50 units.
@@ -30,7 +38,15 @@ class Gaussian:
     grid: Fraction = GRID
 
     name: ClassVar[str] = "gaussian"
+    words: ClassVar[str] = "Gaussian noise"
+    size_name: ClassVar[str] = "sigma"
+    size_words: ClassVar[str] = "Gaussian noise of sigma"
+    theorem: ClassVar[str] = "discrete Gaussian (Canonne et al. 2020)"
+    curve_theorem: ClassVar[str] = "δ(ε) of discrete Gaussian noise, exactly (Canonne, Kamath, Steinke 2020, Thm 7)"
     norm: ClassVar[int] = 2
+    pure: ClassVar[bool] = False
+    most_changes: ClassVar[int] = 1
+    forms: ClassVar[dict[str, WrittenForm]] = {"gaussian": WrittenForm("gaussian", ("sigma",), {}, None, _written_cost)}
 
     def __init__(self, sigma: Number | NDArray[Any], grid: Number = GRID) -> None:
         object.__setattr__(self, "sigma", read_parameter(sigma, "sigma"))
@@ -42,6 +58,29 @@ class Gaussian:
 
     def __hash__(self) -> int:
         return hash((self.name, self.grid, self.sigma if isinstance(self.sigma, Fraction) else len(self.sigma)))
+
+    @classmethod
+    def of_size(cls, size: Number, grid: Number, counts: Mapping[str, int]) -> Gaussian:
+        return cls(size, grid)
+
+    @classmethod
+    def read(cls, parameters: Mapping[str, str]) -> Gaussian | None:
+        match {"grid": show(GRID), **parameters}:
+            case {"sigma": sigma, "grid": grid, **rest} if not rest:
+                return cls(sigma, grid)
+        return None
+
+    @property
+    def size(self) -> Parameter:
+        return self.sigma
+
+    @property
+    def width_units(self) -> Fraction:
+        return self.spread
+
+    @property
+    def rate(self) -> Fraction | None:
+        return None
 
     @property
     def spread(self) -> Fraction:
@@ -86,6 +125,17 @@ class Gaussian:
 
     def epsilon(self, sensitivity_units: int) -> Fraction | None:
         return None if whole(sensitivity_units, "sensitivity_units", least=0) else Fraction(0)
+
+    def rho(self, steps: int) -> Fraction:
+        """Δ²/(2σ²), in any number of coordinates (Canonne, Kamath, Steinke 2020, Thm 14)."""
+        return (steps * self.grid) ** 2 / (2 * single(self.sigma, "sigma") ** 2)
+
+    def loss(self, steps: int) -> GaussianFact:
+        return GaussianFact(self.spread, steps)
+
+    def crossing(self, query: int, other: int, level: Fraction) -> int:
+        shift = int(level * self.spread**2 / (query - other))
+        return max(-LARGEST, min(LARGEST, (query + other) // 2 + shift))
 
     def delta(self, epsilon: Number, sensitivity_units: int) -> Fraction:
         budget, k = exact_epsilon(epsilon), whole(sensitivity_units, "sensitivity_units", least=0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -9,8 +10,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpaudit.claims import Number, exact_epsilon, show, whole
-from dpaudit.noise.mechanism import GRID, Units, as_counts, as_units, read_grid
+from dpaudit.claims import Number, WrittenForm, exact_epsilon, show, whole
+from dpaudit.noise.families import Additive
+from dpaudit.noise.loss_facts import LaplaceFact
+from dpaudit.noise.mechanism import GRID, LARGEST, Units, as_counts, as_units, read_grid
 from dpaudit.noise.parameter import Parameter, aligned, check_width, chosen, read_parameter, same, single
 from dpaudit.noise.sampling.geometric import add_two_sided
 from dpaudit.noise.sampling.probability_bits import Ball, approximate, ball, enclose
@@ -18,8 +21,15 @@ from dpaudit.noise.sampling.simulation import two_sided, two_sided_sum
 from dpaudit.noise.sampling.source import Source
 
 
+def _written_cost(parameters: Mapping[str, Fraction], sensitivity: Fraction) -> Fraction:
+    """ε = Δ/b (Dwork & Roth 2014, Thm 3.6). On a grid, a sum moves by whole steps: Δ is rounded up."""
+    grid = parameters.get("grid")
+    moved = sensitivity if grid is None else -(-sensitivity // grid) * grid
+    return moved / parameters["scale"]
+
+
 @dataclass(frozen=True, eq=False)
-class Laplace:
+class Laplace(Additive):
     """Laplace noise on a grid. ``Laplace(scale=2)`` with sensitivity 2 costs exactly ε = 1.
 
     On whole numbers, ``Laplace(scale, grid=1)`` is the geometric mechanism.
@@ -30,7 +40,15 @@ class Laplace:
     grid: Fraction = GRID
 
     name: ClassVar[str] = "laplace"
+    words: ClassVar[str] = "Laplace noise"
+    size_name: ClassVar[str] = "scale"
+    size_words: ClassVar[str] = "Laplace noise of scale"
+    theorem: ClassVar[str] = "Laplace mechanism (Dwork et al. 2006)"
+    curve_theorem: ClassVar[str] = "δ(ε) of discrete Laplace noise, exactly"
     norm: ClassVar[int] = 1
+    pure: ClassVar[bool] = True
+    most_changes: ClassVar[int] = 1
+    forms: ClassVar[dict[str, WrittenForm]] = {"laplace": WrittenForm("laplace", ("scale",), {}, None, _written_cost)}
 
     def __init__(self, scale: Number | NDArray[Any], grid: Number = GRID) -> None:
         object.__setattr__(self, "scale", read_parameter(scale, "scale"))
@@ -42,6 +60,29 @@ class Laplace:
 
     def __hash__(self) -> int:
         return hash((self.name, self.grid, self.scale if isinstance(self.scale, Fraction) else len(self.scale)))
+
+    @classmethod
+    def of_size(cls, size: Number, grid: Number, counts: Mapping[str, int]) -> Laplace:
+        return cls(size, grid)
+
+    @classmethod
+    def read(cls, parameters: Mapping[str, str]) -> Laplace | None:
+        match {"grid": show(GRID), **parameters}:
+            case {"scale": scale, "grid": grid, **rest} if not rest:
+                return cls(scale, grid)
+        return None
+
+    @property
+    def size(self) -> Parameter:
+        return self.scale
+
+    @property
+    def width_units(self) -> Fraction:
+        return single(self.scale, "scale") / self.grid
+
+    @property
+    def spread(self) -> Fraction | None:
+        return None
 
     @property
     def rate(self) -> Fraction:
@@ -87,6 +128,16 @@ class Laplace:
 
     def epsilon(self, sensitivity_units: int) -> Fraction | None:
         return whole(sensitivity_units, "sensitivity_units", least=0) * self.rate
+
+    def rho(self, steps: int) -> Fraction | None:
+        return None
+
+    def loss(self, steps: int) -> LaplaceFact:
+        return LaplaceFact(self.rate, steps)
+
+    def crossing(self, query: int, other: int, level: Fraction) -> int:
+        shift = int(level * self.width_units / 2) * (1 if query > other else -1)
+        return max(-LARGEST, min(LARGEST, (query + other) // 2 + shift))
 
     def delta(self, epsilon: Number, sensitivity_units: int) -> Fraction:
         budget, k = exact_epsilon(epsilon), whole(sensitivity_units, "sensitivity_units", least=0)

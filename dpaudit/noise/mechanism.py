@@ -2,40 +2,79 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpaudit.claims import InvalidValue, Number, positive
+from dpaudit.claims import InvalidValue, Number, WrittenForm, positive, show
+from dpaudit.noise.loss_facts import LossFact
+from dpaudit.noise.parameter import Parameter
 from dpaudit.noise.sampling.source import Source
 
 GRID = Fraction(1, 2**20)
 LARGEST = 2**52  # units; values beyond are clipped to it. from_units is exact up to 2^53
 
 Units = NDArray[np.int64]
+Bounds = tuple[Fraction, Fraction]
 
 
 class Noise(Protocol):
     """A mechanism on a grid. Queries, outputs and noise are whole numbers of ``grid``, called units.
 
-    A parameter may hold one float per trial, shape (B,). Then only ``at``, ``simulate``, ``simulate_sums``
-    and ``log_ratio`` answer (units of shape (B, …)), and the rest raises ``InvalidValue``.
+    All that accountants, auditors, doors, reports and hand-written releases need to know of a mechanism is asked of it here; no
+    name or type is tested elsewhere. A parameter may hold one float per trial, shape (B,). Then only ``at``, ``size``,
+    ``simulate``, ``simulate_sums``, ``wild`` and ``log_ratio`` answer (units of shape (B, …)); the rest raises ``InvalidValue``.
     """
+
+    # Words and names; of the class, so that they are at hand before there is noise of some size.
+    name: ClassVar[str]  # in ledgers and commands
+    words: ClassVar[str]  # "Laplace noise"
+    answer: ClassVar[str]  # what one output is: "number", "bit"
+    size_name: ClassVar[str]  # the parameter that calibration chooses, as ``parameters()`` has it
+    size_words: ClassVar[str]  # "Laplace noise of scale"
+    theorem: ClassVar[str]  # what gives the cost of one release
+    curve_theorem: ClassVar[str]  # what ``delta`` rests on
+    norm: ClassVar[int]  # that sensitivity is measured in: 1 or 2; 0 counts the entries that change
+    pure: ClassVar[bool]  # is there a finite ε at δ = 0?
+    stronger: ClassVar[int]  # 1: more of its size is more private; −1: less is
+    most_changes: ClassVar[int]  # ``delta`` also answers for so many equal releases at once, as one with so many times the move
+    summable: ClassVar[bool]  # does the law of a sum of reports depend on the sum of their values alone?
+    forms: ClassVar[dict[str, WrittenForm]]  # how it is written by hand, by what stands as "mechanism"
 
     def __hash__(self) -> int: ...
 
-    @property
-    def name(self) -> str:
-        """ "laplace", "gaussian" or "randomized-response"."""
+    @classmethod
+    def of_size(cls, size: Number, grid: Number, counts: Mapping[str, int]) -> Noise:
+        """The mechanism with this size, and the whole-number parameters that its own form names."""
 
-    @property
-    def norm(self) -> int:
-        """The norm that sensitivity is measured in: 1 or 2."""
+    @classmethod
+    def read(cls, parameters: Mapping[str, str]) -> Noise | None:
+        """From ``parameters()``, of which hand-written ones may leave out the grid; None unless they are its own."""
 
     @property
     def grid(self) -> Fraction: ...
+
+    @property
+    def size(self) -> Parameter: ...
+
+    @property
+    def width_units(self) -> Fraction:
+        """About how far noise goes, in units; 1 where it is no distance."""
+
+    @property
+    def alphabet(self) -> int | None:
+        """k if outputs are 0, …, k − 1; None if they are all whole numbers."""
+
+    @property
+    def rate(self) -> Fraction | None:
+        """a if noise k has probability ∝ e^(−a|k|), else None: blanket and extreme-report attack are about such reports."""
+
+    @property
+    def spread(self) -> Fraction | None:
+        """s if noise k has probability ∝ e^(−k²/(2s²)), else None: sums of such noise are the same again."""
 
     def parameters(self) -> dict[str, str]:
         """Exact texts for the ledger; ``noise_from(name, parameters)`` reads them back."""
@@ -52,6 +91,12 @@ class Noise(Protocol):
     def simulate_sums(self, units: ArrayLike, counts: ArrayLike, rng: np.random.Generator) -> Units:
         """The law of the sum of ``counts`` reports whose true sum is ``units``, in O(1) per entry."""
 
+    def without_noise(self, units: ArrayLike) -> Units:
+        """The likeliest outputs."""
+
+    def wild(self, units: ArrayLike, rng: np.random.Generator) -> Units:
+        """Possible outputs of every size, by no law: what an algorithm must withstand."""
+
     def log_ratio(self, output: ArrayLike, query: ArrayLike, other: ArrayLike) -> NDArray[np.float64]:
         """log p(output|query) − log p(output|other), entry by entry."""
 
@@ -62,7 +107,13 @@ class Noise(Protocol):
         """log P(noise = noise_units) as an mpmath number of at least ``digits`` digits."""
 
     def epsilon(self, sensitivity_units: int) -> Fraction | None:
-        """The pure cost of a release whose query moves by at most this much in L1; None if unbounded."""
+        """The pure cost of a release whose query moves by at most this much in its norm; None if unbounded."""
+
+    def rho(self, steps: int) -> Fraction | None:
+        """ρ of zero-concentrated DP where it is better than what follows from a pure cost; else None."""
+
+    def loss(self, steps: int) -> LossFact:
+        """What is known of the privacy loss of a release whose query moves by ``steps``."""
 
     def delta(self, epsilon: Fraction, sensitivity_units: int) -> Fraction:
         """A certified upper bound on δ(ε) when one entry moves by at most this much and the others stay.
@@ -71,8 +122,38 @@ class Noise(Protocol):
         P(K ≤ m) − e^ε P(K ≤ m − k) grows with k for every m.
         """
 
-    def tail(self, k: int, digits: int = 30) -> tuple[Fraction, Fraction]:
+    def tail(self, k: int, digits: int = 30) -> Bounds:
         """Certified lower and upper bound on P(noise ≥ k)."""
+
+    # Events, for attacks.
+    def within(self, low: int | None, high: int | None, query: int) -> Bounds:
+        """Certified bounds on P(low ≤ output ≤ high | query); None is no end."""
+
+    def favouring(self, query: int, other: int, threshold: int) -> tuple[int | None, int | None]:
+        """The ends of an event that is likelier under ``query`` than under ``other``: its side of a threshold."""
+
+    def crossing(self, query: int, other: int, level: Fraction) -> int:
+        """About where the likelihood ratio of an output crosses e^level."""
+
+    def thresholds(self, values: tuple[int, ...], reach: float, points: int) -> list[int]:
+        """Outputs worth counting reports at or above of, around these values; ``reach`` is in widths of the noise."""
+
+    def outputs_near(self, centre: int, offsets: NDArray[np.float64], far: int) -> Units:
+        """Outputs on both sides of a query, in order, up to ``far``; all of them where they are few."""
+
+
+def capped_steps(noise: Noise, steps: int, coordinates: int) -> int:
+    """A move in the mechanism's norm. Where that counts entries, no more of them change than there are."""
+    return steps if noise.norm else min(steps, max(coordinates, 1))
+
+
+def python_code(noise: Noise) -> str:
+    """The noise as one writes it."""
+    shown = {name: text for name, text in noise.parameters().items() if name != "grid"}
+    if noise.alphabet is None and noise.grid != GRID:
+        shown["grid"] = show(noise.grid)
+    arguments = ", ".join(f'{name}="{text}"' for name, text in shown.items())
+    return f"dp.{type(noise).__name__}({arguments})"
 
 
 def read_grid(grid: Number) -> Fraction:

@@ -9,6 +9,7 @@ from typing import Any
 
 from dpaudit.claims import show
 from dpaudit.claims.decimals import number
+from dpaudit.noise import MECHANISMS
 from dpaudit.report.text import decimal, table, wrapped
 
 
@@ -70,15 +71,15 @@ def calibrations_text(document: Mapping[str, Any]) -> str:
 
 def calibration_text(document: Mapping[str, Any]) -> str:
     """The parameter first, then what it gives and why."""
-    size = {"scale": "Laplace noise of scale", "sigma": "Gaussian noise of sigma", "epsilon": "randomised response with ε0 ="}
+    kind = MECHANISMS[document["mechanism"]]
     claim, count = document["claim"], document["count"]
     asked = f"ε = {claim['epsilon']}" + (f", δ = {claim['delta']}" if claim["delta"] != "0" else "")
     times = f", {count} times" if count > 1 else ""
     crowd = f", {document['n']} shuffled reports" if document["n"] is not None else ""
-    lines = [f"{size[document['parameter']]} {document['value']}{times}{crowd}: keeps {asked}"]
-    if document["parameter"] != "epsilon":
+    lines = [f"{kind.size_words} {document['value']}{times}{crowd}: keeps {asked}"]
+    if kind.stronger > 0:
         what = "one report moves by at most" if crowd else "sensitivity"
-        lines += wrapped("for", f"{what} {document['sensitivity']} ({'L2' if document['parameter'] == 'sigma' else 'L1'})")
+        lines += wrapped("for", f"{what} {document['sensitivity']} (L{kind.norm})")
     low, high = (Fraction(document["epsilon"][end]) for end in ("lower", "upper"))
     exactly = f"ε = {show(high)}, exactly" if low == high else f"ε in [{decimal(low, 9)}, {decimal(high, 9, up=True)}]"
     lines += wrapped("gives", f"{exactly} at δ = {claim['delta']}")

@@ -29,12 +29,17 @@ class Dependence:
         return bool(np.isfinite(self.moves.sum(axis=1) + self.slop).all())
 
     def sensitivity(self, norm: int) -> float:
-        """The largest move of one record, in L1 or L2; for people, and to compare with what was declared."""
+        """The largest move of one record, in L1 or L2, or (norm 0) the most entries that one changes; for people, and to compare
+        with what was declared."""
+        if norm == 0:
+            return float((self.moves > 0).sum(axis=1).max(initial=0))
         lengths = np.hypot.reduce(self.moves, axis=1) if norm == 2 else self.moves.sum(axis=1)
         return float(lengths.max(initial=0.0))
 
     def steps(self, grid: Fraction, norm: int) -> int:
         """The same as a whole number of grid steps, never too small: rounding moves a coordinate by ⌈Δ/grid⌉ at most."""
+        if norm == 0:
+            return int((self.moves > 0).sum(axis=1).max(initial=0))
         moves = np.minimum(self.moves + 2 * self.slop * (self.moves > 0), float(2 * LARGEST * grid))
         rough = np.linalg.norm(moves / float(grid), ord=norm, axis=1)
         # Rounding up adds less than one step per coordinate, so only rows this close to the longest can be the longest.

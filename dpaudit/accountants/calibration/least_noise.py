@@ -7,7 +7,7 @@ a parameter leaves here only after the bound at that very number was seen to be 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -16,16 +16,14 @@ from dpaudit.accountants.losses.numerical import compose, composed_delta
 from dpaudit.accountants.losses.parts import Part
 from dpaudit.accountants.numerics.search import log
 from dpaudit.channel.release_cost import LARGEST_EPSILON, epsilon_at, gaussian_epsilon, rho, zcdp_delta
-from dpaudit.claims import Enclosure, InvalidValue, Number, exact_delta, exact_epsilon, positive, show, whole
+from dpaudit.claims import Enclosure, InvalidValue, Number, exact_delta, exact_epsilon, positive, whole
 from dpaudit.claims.balls import decimal
-from dpaudit.noise import GRID, Gaussian, Laplace, Noise, RandomizedResponse
+from dpaudit.noise import GRID, MECHANISMS, Noise, python_code
 
 DIGITS = 12  # significant ones of a parameter
-PARAMETER = {"laplace": "scale", "gaussian": "sigma", "randomized-response": "epsilon"}
 CLOSE = Fraction(1, 10**10)  # relative width to which the least noise is found
 WORTH = Fraction(999, 1000)  # less noise than this part of a pure rule's is worth a δ; an account decides likewise
 MOST_RELEASES = 10**12
-MOST_BITS = 20_000  # randomised responses whose δ(ε) is summed term by term
 METHODS = ("pure", "zcdp", "exact", "numerical")
 
 Curve = Callable[[Noise], Fraction]  # δ at the ε asked for, rounded up
@@ -42,7 +40,7 @@ class Rule:
 
     @property
     def value(self) -> Fraction:
-        return Fraction(self.noise.parameters()[PARAMETER[self.noise.name]])
+        return Fraction(self.noise.parameters()[self.noise.size_name])
 
 
 @dataclass(frozen=True)
@@ -61,9 +59,7 @@ class Calibration:
     @property
     def python(self) -> str:
         """The noise as one writes it."""
-        noise = self.rule.noise
-        grid = f', grid="{show(noise.grid)}"' if noise.grid != GRID and noise.name != "randomized-response" else ""
-        return f'dp.{type(noise).__name__}({PARAMETER[noise.name]}="{show(self.rule.value)}"{grid})'
+        return python_code(self.rule.noise)
 
 
 @dataclass(frozen=True)
@@ -76,18 +72,19 @@ class Task:
     steps: int
     grid: Fraction
     count: int
+    counts: tuple[tuple[str, int], ...] = ()  # whole-number parameters that are not chosen
+
+    @property
+    def kind(self) -> type[Noise]:
+        return MECHANISMS[self.mechanism]
 
     def noise(self, size: Fraction) -> Noise:
-        """Noise of this size: scale, sigma, or 1/ε0 of randomised response. More is more private."""
-        if self.mechanism == "laplace":
-            return Laplace(size, self.grid)
-        return Gaussian(size, self.grid) if self.mechanism == "gaussian" else RandomizedResponse(1 / size)
+        """Noise of this size: scale, sigma, or 1/ε0 of a response. More is more private."""
+        return self.kind.of_size(size if self.kind.stronger > 0 else 1 / size, self.grid, dict(self.counts))
 
     def rounded(self, size: Fraction) -> Fraction:
         """Up, until the parameter is a short decimal."""
-        if self.mechanism == "randomized-response":
-            return 1 / decimal(1 / size, DIGITS, up=False)
-        return decimal(size, DIGITS, up=True)
+        return decimal(size, DIGITS, up=True) if self.kind.stronger > 0 else 1 / decimal(1 / size, DIGITS, up=False)
 
 
 def calibrate(
@@ -99,27 +96,22 @@ def calibrate(
     count: object = 1,
     grid: Number = GRID,
     method: str | None = None,
+    **counts: object,
 ) -> Calibration:
-    """The least noise with which ``count`` releases keep (ε, δ); for randomised response the largest ε0 per bit.
+    """The least noise with which ``count`` releases keep (ε, δ); for randomised response the largest ε0 per answer.
 
     ``sensitivity`` is L1 for Laplace and L2 for Gaussian noise, rounded up to whole steps of the grid, as the door does.
     ``method``: one of ``pure``, ``zcdp``, ``exact`` (one release, or randomised responses), ``numerical`` (several); the best
     of those that hold if left out. All hold for queries that depend on earlier answers; ``pure`` and ``zcdp`` also when
-    the noise does. Raises ``InvalidValue``.
+    the noise does. ``counts``: whole-number parameters of the mechanism, such as ``k``. Raises ``InvalidValue``.
     """
-    if mechanism not in PARAMETER:
-        raise InvalidValue("mechanism", mechanism, "one of " + ", ".join(PARAMETER))
+    if mechanism not in MECHANISMS:
+        raise InvalidValue("mechanism", mechanism, "one of " + ", ".join(MECHANISMS))
     if method is not None and method not in METHODS:
         raise InvalidValue("method", method, "one of " + ", ".join(METHODS))
-    bits = mechanism == "randomized-response"
-    unit = Fraction(1) if bits else positive(grid, "grid")
-    moved = positive(sensitivity, "sensitivity")
-    task = Task(
-        mechanism, positive(exact_epsilon(epsilon), "epsilon"), exact_delta(delta), 1 if bits else math.ceil(moved / unit), unit,
-        whole(count, "count"),
-    )  # fmt: skip
-    if mechanism == "gaussian" and not task.delta:
-        raise InvalidValue("delta", delta, "greater than 0: Gaussian noise has no finite ε at δ = 0")
+    task, moved = _task(mechanism, epsilon, delta, sensitivity, count, grid, counts)
+    if not task.kind.pure and not task.delta:
+        raise InvalidValue("delta", delta, f"greater than 0: {task.kind.words} has no finite ε at δ = 0")
     if task.epsilon > LARGEST_EPSILON:
         raise InvalidValue("epsilon", epsilon, f"at most {LARGEST_EPSILON:.0e}")
     if task.count > MOST_RELEASES:
@@ -133,10 +125,37 @@ def calibrate(
     return Calibration(best, task.epsilon, task.delta, moved, task.count, gives, rules[1:])
 
 
+def _task(
+    mechanism: str, epsilon: Number, delta: Number, sensitivity: Number, count: object, grid: Number, counts: Mapping[str, object]
+) -> tuple[Task, Fraction]:
+    """What is asked for, read strictly; and the sensitivity. An answer is an answer: it has neither sensitivity nor grid."""
+    kind, moved = MECHANISMS[mechanism], positive(sensitivity, "sensitivity")
+    answers = kind.stronger < 0
+    unit = Fraction(1) if answers else positive(grid, "grid")
+    steps = 1 if answers else math.ceil(moved / unit)
+    task = Task(
+        mechanism, positive(exact_epsilon(epsilon), "epsilon"), exact_delta(delta), steps, unit, whole(count, "count"),
+        read_counts(kind, counts),
+    )  # fmt: skip
+    return task, moved
+
+
+def read_counts(kind: type[Noise], counts: Mapping[str, object]) -> tuple[tuple[str, int], ...]:
+    """The whole-number parameters that this mechanism has, all of them and no others. Raises ``InvalidValue``."""
+    least = kind.forms[kind.name].counts
+    for name in counts:
+        if name not in least:
+            raise InvalidValue(name, counts[name], f"left out: {kind.words} has no such parameter")
+    for name in least:
+        if name not in counts:
+            raise InvalidValue(name, None, f"given: {kind.words} has no size without it")
+    return tuple((name, whole(counts[name], name, least=at_least)) for name, at_least in least.items())
+
+
 def _rules(task: Task) -> list[Rule]:
     """The rules that serve this task; one that cannot be evaluated (δ too small, a grid too coarse) is left out."""
-    found = [] if task.mechanism == "gaussian" else [_pure(task)]
-    exact = task.count == 1 or (task.mechanism == "randomized-response" and task.count <= MOST_BITS)
+    found = [_pure(task)] if task.kind.pure else []
+    exact = task.count <= task.kind.most_changes
     more = [_exact if exact else _numerical, *([_zcdp] if task.count > 1 else [])]
     for make in more if task.delta else []:
         with suppress(InvalidValue, ArithmeticError):
@@ -154,18 +173,13 @@ def _pure_size(task: Task) -> Fraction:
 
 
 def _zcdp(task: Task) -> Rule:
-    """ρ = Δ²/(2σ²) for Gaussian noise (Canonne, Kamath, Steinke 2020, Thm 14), ε0²/2 for a pure release."""
+    """The mechanism's own ρ, or ε0²/2 for a pure release."""
 
     def curve(noise: Noise) -> Fraction:
-        return zcdp_delta(_rho(task, noise), task.epsilon)
+        return zcdp_delta(task.count * rho(noise, task.steps), task.epsilon)
 
     theorem = "Σρ (Bun & Steinke 2016, Prop. 1.4, Lemma 1.7), to (ε,δ) by Canonne et al. 2020, Cor. 13"
     return Rule("zcdp", least(task, curve), theorem, True)
-
-
-def _rho(task: Task, noise: Noise) -> Fraction:
-    pure = noise.epsilon(task.steps)
-    return task.count * (rho(noise, task.steps) if pure is None else pure**2 / 2)
 
 
 def _exact(task: Task) -> Rule:
@@ -174,12 +188,7 @@ def _exact(task: Task) -> Rule:
     def curve(noise: Noise) -> Fraction:
         return noise.delta(task.epsilon, task.steps * task.count)
 
-    theorem = {
-        "laplace": "δ(ε) of discrete Laplace noise, exactly",
-        "gaussian": "δ(ε) of discrete Gaussian noise, exactly (Canonne, Kamath, Steinke 2020, Thm 7)",
-        "randomized-response": "δ(ε) of K randomised responses, exactly (Kairouz, Oh, Viswanath 2015)",
-    }[task.mechanism]
-    return Rule("exact", least(task, curve), theorem, False)
+    return Rule("exact", least(task, curve), task.kind.curve_theorem, False)
 
 
 def _numerical(task: Task) -> Rule:
@@ -202,7 +211,7 @@ def _settle(task: Task, rule: Rule) -> tuple[Rule, Enclosure]:
 
 
 def _size(rule: Rule) -> Fraction:
-    return 1 / rule.value if rule.noise.name == "randomized-response" else rule.value
+    return rule.value if rule.noise.stronger > 0 else 1 / rule.value
 
 
 def _accounted(task: Task, method: str, noise: Noise) -> Enclosure:
@@ -218,8 +227,8 @@ def _accounted(task: Task, method: str, noise: Noise) -> Enclosure:
     if method == "pure":
         high = (noise.epsilon(task.steps) or Fraction(0)) * task.count
     elif method == "zcdp":
-        high = epsilon_at(task.delta, lambda epsilon: zcdp_delta(_rho(task, noise), epsilon) <= task.delta)
-    elif task.mechanism == "gaussian" and task.count == 1:
+        high = epsilon_at(task.delta, lambda epsilon: zcdp_delta(task.count * rho(noise, task.steps), epsilon) <= task.delta)
+    elif not task.kind.pure and task.count == 1:
         high = gaussian_epsilon(noise, task.steps, task.delta)  # as an account rounds it
     return Enclosure(min(low, high), high, True, method)
 

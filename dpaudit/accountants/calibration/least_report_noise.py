@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from dpaudit.accountants.calibration.least_noise import DIGITS, Calibration, Rule
+from dpaudit.accountants.calibration.least_noise import Calibration, Rule, Task, read_counts
 from dpaudit.accountants.shuffle.amplification import amplify, epsilon0_rule
 from dpaudit.claims import Enclosure, InvalidValue, Number, exact_delta, positive, whole
-from dpaudit.claims.balls import decimal
-from dpaudit.noise import GRID, Laplace, RandomizedResponse
+from dpaudit.noise import GRID, MECHANISMS
 
 THEOREMS = {
     "laplace": "privacy blanket of Laplace reports, exactly (Balle et al. 2019; Su et al. 2025)",
@@ -28,46 +27,46 @@ def calibrate_shuffled(
     spread: Number = 2,
     grid: Number = GRID,
     method: str | None = None,
+    **counts: object,
 ) -> Calibration:
     """The least noise of one report among n shuffled ones, for one batch that keeps (ε, δ).
 
     ``laplace``: reports of values in an interval of length ``spread``; ``randomized-response``: bits. ``method`` is one of
-    ``laplace``, ``clone``, ``closed``, ``none``; the best of them if left out. Raises ``InvalidValue``.
+    ``laplace``, ``clone``, ``closed``, ``none``; the best of them if left out. ``counts`` as for ``calibrate``.
+    Raises ``InvalidValue``.
     """
     target, failure, clients = positive(epsilon, "epsilon"), exact_delta(delta), whole(n, "n")
-    methods = [name for name in THEOREMS if name != "laplace" or mechanism == "laplace"]
-    if mechanism not in ("laplace", "randomized-response"):
-        raise InvalidValue("mechanism", mechanism, "laplace or randomized-response for shuffled reports")
+    kind = MECHANISMS.get(mechanism)
+    if kind is None or not kind.pure:
+        *first, last = (name for name, each in MECHANISMS.items() if each.pure)
+        raise InvalidValue("mechanism", mechanism, f"{', '.join(first)} or {last} for shuffled reports")
+    unit, whole_numbers = positive(grid, "grid"), read_counts(kind, counts)
+    blanket = kind.of_size(1, unit, dict(whole_numbers)).rate is not None
+    methods = [name for name in THEOREMS if name != "laplace" or blanket]
     if method not in (None, *methods):
         raise InvalidValue("method", method, "one of " + ", ".join(methods))
     if not failure:
         raise InvalidValue("delta", delta, "greater than 0: shuffling gives nothing at δ = 0")
-    unit = positive(grid, "grid")
+    answers = kind.stronger < 0
     steps = math.ceil(positive(spread, "range") / unit)
+    task = Task(mechanism, target, failure, 1 if answers else steps, Fraction(1) if answers else unit, 1, whole_numbers)
     found = []
     for name in methods if method is None else [method]:
         best = target if name == "none" else epsilon0_rule(target, clients, failure, name, steps=steps)
         if best > target or name == "none" or method is not None:  # else the theorem gives nothing here
-            found.append(_rule(name if best > target else "none", mechanism, best, steps, unit, target, clients, failure))
-    found.sort(key=lambda each: each[0].noise.epsilon(steps if mechanism == "laplace" else 1) or 0, reverse=True)
+            found.append(_rule(name if best > target else "none", task, best, steps, clients))
+    found.sort(key=lambda each: each[0].noise.epsilon(task.steps) or 0, reverse=True)
     (rule, gives), others = found[0], [each[0] for each in found[1:]]
-    moved = steps * unit if mechanism == "laplace" else Fraction(1)
-    return Calibration(rule, target, failure, moved, 1, gives, others, clients)
+    return Calibration(rule, target, failure, task.steps * task.grid, 1, gives, others, clients)
 
 
-def _rule(
-    name: str, mechanism: str, epsilon0: Fraction, steps: int, grid: Fraction, target: Fraction, n: int, delta: Fraction
-) -> tuple[Rule, Enclosure]:
+def _rule(name: str, task: Task, epsilon0: Fraction, steps: int, n: int) -> tuple[Rule, Enclosure]:
     """ε0 as noise with a short parameter, lowered until the certified ε of the batch is at most the target."""
     cut = Fraction(0)
     while True:
-        if mechanism == "laplace":
-            noise: Laplace | RandomizedResponse = Laplace(decimal(steps * grid / epsilon0 * (1 + cut), DIGITS, up=True), grid)
-        else:
-            noise = RandomizedResponse(decimal(epsilon0 / (1 + cut), DIGITS, up=False))
-        local = noise.epsilon(steps if mechanism == "laplace" else 1) or Fraction(0)
-        gives = _given(name, local, steps, n, delta)
-        if gives.upper <= target:
+        noise = task.noise(task.rounded(task.steps * task.grid / epsilon0 * (1 + cut)))
+        gives = _given(name, noise.epsilon(task.steps) or Fraction(0), steps, n, task.delta)
+        if gives.upper <= task.epsilon:
             return Rule(name, noise, THEOREMS[name], False), gives
         cut = 4 * cut or Fraction(1, 10**11)
 

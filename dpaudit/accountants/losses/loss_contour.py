@@ -30,7 +30,7 @@ from typing import Any
 import flint
 import numpy as np
 
-from dpaudit.accountants.losses.privacy_loss import Complexes, Floats, Loss
+from dpaudit.accountants.losses.privacy_loss import Complexes, Floats, PrivacyLoss
 from dpaudit.claims.balls import ball
 
 SKIP = 40.0
@@ -40,7 +40,7 @@ _FIRST = 4  # nodes that are never skipped
 _RUN = 64  # nodes to a polynomial: each turn in its evaluation may widen a ball by √2
 _ALL = 1e300  # the end of an interval without end
 
-Parts = Sequence[tuple[Loss, int]]
+Parts = Sequence[tuple[PrivacyLoss, int]]
 
 
 def top(parts: Parts) -> Fraction:

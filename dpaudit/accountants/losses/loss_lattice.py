@@ -19,12 +19,12 @@ from typing import Any
 
 import flint
 
-from dpaudit.accountants.losses.privacy_loss import GaussianLoss, LatticeLoss, Loss
+from dpaudit.accountants.losses.privacy_loss import GaussianLoss, LatticeLoss, PrivacyLoss
 from dpaudit.claims.balls import Ball, ball, lower, upper
 
 MOST = 4096  # lattice points
 
-Parts = Sequence[tuple[Loss, int]]
+Parts = Sequence[tuple[PrivacyLoss, int]]
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ def _times(a: list[int], b: list[int], points: int, bits: int, *, up: bool) -> l
     return [-(-value >> bits) for value in product] if up else [value >> bits for value in product]
 
 
-def _on_lattice(law: Loss, spacing: Fraction, points: int, bits: int, *, up: bool) -> list[int]:
+def _on_lattice(law: PrivacyLoss, spacing: Fraction, points: int, bits: int, *, up: bool) -> list[int]:
     masses = [flint.arb(0)] * (points + 1)
     for below, mass in law.atoms():
         place = below / spacing

@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpaudit.accountants.losses.privacy_loss import GaussianLoss, LaplaceLoss, LatticeLoss, Loss, ResponseLoss
+from dpaudit.accountants.losses.finite_loss import finite_loss
+from dpaudit.accountants.losses.privacy_loss import GaussianLoss, LaplaceLoss, LatticeLoss, PrivacyLoss, ResponseLoss
 from dpaudit.accountants.losses.shuffled_loss import shuffled_loss
 from dpaudit.accountants.numerics.search import log
 from dpaudit.claims import InvalidValue
 from dpaudit.claims.balls import ball, precision, upper
 from dpaudit.noise import Noise
+from dpaudit.noise.loss_facts import FiniteFact, GaussianFact, LaplaceFact
 
 _COARSE = 64  # units: up to this deviation, Gaussian noise is taken exactly, value by value
 _BITS = 128
@@ -56,7 +58,7 @@ AnyPart = Part | Known
 class Losses:
     """The losses of a composition, and what is added to their δ(ε): P(L = ∞), or less than nothing for a lower bound."""
 
-    laws: tuple[tuple[Loss, int], ...]
+    laws: tuple[tuple[PrivacyLoss, int], ...]
     added: Fraction
 
     @property
@@ -80,7 +82,7 @@ def lower_losses(parts: Sequence[AnyPart], delta: Fraction) -> Losses | None:
 
 
 def _losses(parts: Sequence[AnyPart], delta: Fraction, *, up: bool) -> Losses:
-    counts: dict[Loss, int] = {}
+    counts: dict[PrivacyLoss, int] = {}
     mu_squared = added = Fraction(0)
     for part in parts:
         if not part.count or (isinstance(part, Part) and not part.steps):
@@ -96,11 +98,11 @@ def _losses(parts: Sequence[AnyPart], delta: Fraction, *, up: bool) -> Losses:
     return Losses(tuple(counts.items()), added)
 
 
-def _loss(part: AnyPart, delta: Fraction, *, up: bool) -> tuple[Loss, int, Fraction]:
+def _loss(part: AnyPart, delta: Fraction, *, up: bool) -> tuple[PrivacyLoss, int, Fraction]:
     """The law of one loss, how many of it there are, and the probability that it leaves out in all of them.
 
     Any (ε, δ)-DP release is dominated by randomised response that fails with probability δ (Kairouz, Oh, Viswanath 2015,
-    Thm 3.4); Laplace noise on several coordinates is taken as that. Several bits moved are as many responses.
+    Thm 3.4); Laplace noise on several coordinates is taken as that. Several answers moved are as many responses.
     """
     if isinstance(part, Known):
         return ResponseLoss(part.epsilon), part.count, part.delta * part.count
@@ -108,18 +110,17 @@ def _loss(part: AnyPart, delta: Fraction, *, up: bool) -> tuple[Loss, int, Fract
         decades = math.ceil(log(part.count / delta) / math.log(10)) + 3
         law, missed = shuffled_loss(part.noise, part.steps, part.shuffled, decades)
         return law, part.count, part.count * missed
-    if part.noise.name == "gaussian":
-        return _gaussian(part, delta, up=up)
-    if part.noise.name == "randomized-response":
-        return ResponseLoss(Fraction(part.noise.parameters()["epsilon"])), part.steps * part.count, Fraction(0)
-    epsilon = part.noise.epsilon(part.steps)
-    if epsilon is None:
-        raise InvalidValue("parts", part.noise.name, "a mechanism whose privacy loss is known")
-    one = part.coordinates <= 1 or not up  # from below: the whole move in one coordinate
-    return (LaplaceLoss(epsilon, part.steps) if one else ResponseLoss(epsilon)), part.count, Fraction(0)
+    match part.noise.loss(part.steps):
+        case GaussianFact(spread):
+            return _gaussian(part, spread, delta, up=up)
+        case FiniteFact(atoms, times):
+            return finite_loss(atoms), times * part.count, Fraction(0)
+        case LaplaceFact(rate, steps):
+            one = part.coordinates <= 1 or not up  # from below: the whole move in one coordinate
+            return (LaplaceLoss(rate * steps, steps) if one else ResponseLoss(rate * steps)), part.count, Fraction(0)
 
 
-def _gaussian(part: Part, delta: Fraction, *, up: bool) -> tuple[Loss, int, Fraction]:
+def _gaussian(part: Part, spread: Fraction, delta: Fraction, *, up: bool) -> tuple[PrivacyLoss, int, Fraction]:
     """Discrete Gaussian noise, in units of its grid with deviation s, by comparison with N(0, s² ∓ v).
 
     Add N(0, s²−v) to a whole number and round to o with probability ∝ e^{−(o−y)²/2v}: the normalising sum is √(2πv) (1 ± η),
@@ -127,7 +128,6 @@ def _gaussian(part: Part, delta: Fraction, *, up: bool) -> tuple[Loss, int, Frac
     twice. Hence in d coordinates the discrete noise is, with probability at least 1 − 2dη, a post-processing of the continuous
     one; the rest may reveal everything. The other way round, N(0, v) added to it gives N(0, s²+v), as closely.
     """
-    spread = Fraction(part.noise.parameters()["sigma"]) / part.noise.grid
     if spread <= _COARSE and part.coordinates <= 1:
         return _coarse_gaussian(spread, part.steps, part.count, delta, up=up)
     size = 5 * part.coordinates * part.count
@@ -138,7 +138,7 @@ def _gaussian(part: Part, delta: Fraction, *, up: bool) -> tuple[Loss, int, Frac
     return GaussianLoss(squared), part.count, size * Fraction(1, 2 ** (28 * v))
 
 
-def _coarse_gaussian(s: Fraction, k: int, count: int, delta: Fraction, *, up: bool) -> tuple[Loss, int, Fraction]:
+def _coarse_gaussian(s: Fraction, k: int, count: int, delta: Fraction, *, up: bool) -> tuple[PrivacyLoss, int, Fraction]:
     """L = (k² − 2ko)/(2s²) at output o, P(o) ∝ e^{−o²/2s²}; outputs beyond some |o| are left out."""
     last = math.ceil(float(s) * math.sqrt(2 * (log(count / delta) + 40))) + 1
     unit = 2 ** (80 + math.ceil(log(count / delta) / math.log(2)))

@@ -29,7 +29,7 @@ Atom = tuple[Fraction, Ball]  # how far below the top, and its probability
 FINE = 512  # Laplace noise whose query moves by more steps than this has two atoms and an inner part
 
 
-class Loss(Protocol):
+class PrivacyLoss(Protocol):
     """The law of one loss, apart from P(L = ∞). Equal laws compare equal: a composition counts them."""
 
     @property

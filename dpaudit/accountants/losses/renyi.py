@@ -61,8 +61,7 @@ def zcdp_rho(parts: Sequence[AnyPart]) -> tuple[Fraction, Fraction]:
     total, failure = Fraction(0), Fraction(0)
     for part in parts:
         if isinstance(part, Part):
-            pure, missed = part.noise.epsilon(part.steps), Fraction(0)
-            one = rho(part.noise, part.steps) if pure is None else pure**2 / 2
+            one, missed = rho(part.noise, part.steps), Fraction(0)
         else:
             one, missed = part.epsilon**2 / 2, part.delta
         total, failure = shorten_up(total + part.count * one), shorten_up(failure + part.count * missed)
@@ -79,10 +78,10 @@ def zcdp(parts: Sequence[AnyPart], delta: Number) -> Enclosure:
 
 
 def _split(parts: Sequence[AnyPart], delta: Fraction) -> tuple[Fraction, Losses]:
-    """Σρ of the Gaussian parts, whose divergence is αρ on any grid, and the losses of the others."""
-    gaussian = [part for part in parts if isinstance(part, Part) and part.noise.name == "gaussian"]
-    others = upper_losses([part for part in parts if not isinstance(part, Part) or part.noise.name != "gaussian"], delta)
-    return sum_up(part.count * rho(part.noise, part.steps) for part in gaussian), others
+    """Σρ of the parts with one of their own (Gaussian noise), whose divergence is αρ on any grid; the losses of the others."""
+    own = [(part, part.noise.rho(part.steps) if isinstance(part, Part) else None) for part in parts]
+    others = upper_losses([part for part, one in own if one is None], delta)
+    return sum_up(part.count * one for part, one in own if one is not None), others
 
 
 def _divergence(composed: Losses, order: Fraction) -> Ball:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
+from typing import Any
 
 from dpaudit.accountants.losses.parts import Part
 
@@ -25,8 +25,7 @@ Parts = Sequence[Part]
 
 def multiplier(part: Part) -> float:
     """Noise over sensitivity, as the peers want it."""
-    size = part.noise.parameters()["scale" if part.noise.name == "laplace" else "sigma"]
-    return float(Fraction(size) / (part.noise.grid * part.steps))
+    return float(part.noise.width_units / part.steps)
 
 
 @dataclass(frozen=True)
@@ -41,7 +40,7 @@ def opacus(name: str) -> Method:
     """RDPAccountant, GaussianAccountant (GDP) or PRVAccountant. Its one mechanism is the Gaussian, Poisson-sampled."""
 
     def check(parts: Parts, delta: float) -> None:
-        _check_kinds(parts, {"gaussian"})
+        _check_kinds(parts, gaussian_only=True)
         if name == "GaussianAccountant" and len({multiplier(part) for part in parts}) > 1:
             raise CannotExpress("noise of several sizes")
         # PRV: its mesh is 0.01/√(k log(12/δ')/2), δ' = δ/1000, on about twice the largest loss
@@ -65,14 +64,14 @@ def dp_accounting(name: str) -> Method:
     exact = name == "PLDAccountant"
 
     def check(parts: Parts, delta: float) -> None:
-        _check_kinds(parts, {"gaussian", "laplace", "randomized-response"})
-        if exact and len({part.noise.name == "randomized-response" for part in parts}) > 1:
+        _check_kinds(parts)
+        if exact and len({part.noise.alphabet is None for part in parts}) > 1:
             raise CannotExpress("randomised response beside other noise")
         if exact and _reach(parts) > MOST_POINTS * 1e-4:
             raise CannotExpress("so large an ε: its mesh of 1e-4 would not fit into memory")
-        if any(part.noise.name == "randomized-response" and (part.noise.epsilon(1) or 0) > 700 for part in parts):
+        if any(part.noise.alphabet and (part.noise.epsilon(1) or 0) > 700 for part in parts):
             raise CannotExpress("so large an ε: its probability to lie is 0 in floats")
-        if not exact and any(part.noise.name == "laplace" and part.steps < FINE for part in parts):
+        if not exact and any(part.noise.rate is not None and part.steps < FINE for part in parts):
             raise CannotExpress("Laplace noise on a coarse grid")
 
     def compute(parts: Parts, delta: float) -> float:
@@ -83,39 +82,42 @@ def dp_accounting(name: str) -> Method:
 
         # Our sensitivity is that of the neighbours at hand. Under replace-one its PLD doubles a Gaussian's and refuses
         # Laplace noise; add-or-remove takes both as they are. Randomised response it takes under replace-one only.
-        response = any(part.noise.name == "randomized-response" for part in parts)
+        response = any(part.noise.alphabet for part in parts)
         relation = NeighboringRelation.REPLACE_ONE if response else NeighboringRelation.ADD_OR_REMOVE_ONE
         accountant = (PLDAccountant if exact else RdpAccountant)(neighboring_relation=relation)
         for part in parts:
-            if part.noise.name == "gaussian":
-                accountant.compose(dp_event.GaussianDpEvent(multiplier(part)), part.count)
-            elif part.noise.name == "laplace" and part.steps >= FINE:
-                accountant.compose(dp_event.LaplaceDpEvent(multiplier(part)), part.count)
-            elif part.noise.name == "laplace":
-                rate = float(part.noise.epsilon(1) or 0)
-                accountant.compose(dp_event.DiscreteLaplaceDpEvent(rate, part.steps), part.count)
-            else:  # it answers at random with probability p, where (2 − p)/p = e^ε; ``steps`` bits differ
-                rest = math.exp(-float(part.noise.epsilon(1) or 0))
-                chance = 2 * rest / (1 + rest)
-                accountant.compose(dp_event.RandomizedResponseDpEvent(chance, 2), part.count * part.steps)
+            accountant.compose(*_event(part, dp_event))
         return float(accountant.get_epsilon(delta))
 
     return Method(check, compute)
 
 
-def _check_kinds(parts: Parts, known: set[str]) -> None:
-    words = {"laplace": "Laplace noise", "gaussian": "Gaussian noise", "randomized-response": "randomised response"}
+def _event(part: Part, dp_event: Any) -> tuple[Any, int]:
+    """The release as an event of dp-accounting, and how often."""
+    if (answers := part.noise.alphabet) is not None:
+        # It answers at random with probability p, where (k − (k − 1)p)/p = e^ε; ``steps`` answers differ.
+        rest = math.exp(-float(part.noise.epsilon(1) or 0))
+        chance = answers * rest / (1 + (answers - 1) * rest)
+        return dp_event.RandomizedResponseDpEvent(chance, answers), part.count * part.steps
+    if part.noise.spread is not None:
+        return dp_event.GaussianDpEvent(multiplier(part)), part.count
+    if part.steps >= FINE:
+        return dp_event.LaplaceDpEvent(multiplier(part)), part.count
+    return dp_event.DiscreteLaplaceDpEvent(float(part.noise.epsilon(1) or 0), part.steps), part.count
+
+
+def _check_kinds(parts: Parts, *, gaussian_only: bool = False) -> None:
     for part in parts:
         if part.shuffled is not None:
             raise CannotExpress("shuffled batches")
-        if part.noise.name not in known:
-            raise CannotExpress(words[part.noise.name])
-        if part.noise.name == "gaussian" and multiplier(part) * part.steps < FINE:
+        if gaussian_only and part.noise.spread is None:
+            raise CannotExpress(part.noise.words)
+        if part.noise.spread is not None and multiplier(part) * part.steps < FINE:
             raise CannotExpress("Gaussian noise on a coarse grid")
 
 
 def _reach(parts: Parts) -> float:
     """About the largest privacy loss that matters: the pure sum, and μ²/2 + 10μ for Gaussians."""
-    mu = math.sqrt(sum(part.count / multiplier(part) ** 2 for part in parts if part.noise.name == "gaussian"))
+    mu = math.sqrt(sum(part.count / multiplier(part) ** 2 for part in parts if part.noise.spread is not None))
     pure = sum(float(part.noise.epsilon(part.steps) or 0) * part.count for part in parts)
     return pure + mu * mu / 2 + 10 * mu

@@ -50,19 +50,22 @@ def of_worst_client(releases: Sequence[Release], delta: Fraction, count: int = 1
 
 
 def _words(part: Part) -> str:
-    (name, value), *_ = part.noise.parameters().items()
-    value = value if len(value) <= 12 else f"about {float(Fraction(value)):.6g}"
-    moved = "" if part.noise.name == "randomized-response" else f", sensitivity {show(part.steps * part.noise.grid)}"
+    parameters = part.noise.parameters()
+    value = parameters[part.noise.size_name]
+    sizes = {part.noise.size_name: value if len(value) <= 12 else f"about {float(Fraction(value)):.6g}"}
+    sizes |= {name: text for name, text in parameters.items() if name not in (*sizes, "grid")}
+    moved = "" if part.noise.alphabet else f", sensitivity {show(part.steps * part.noise.grid)}"
     crowd = "" if part.shuffled is None else f", shuffled among {part.shuffled}"
-    return (f"{part.count} × " if part.count > 1 else "") + f"{part.noise.name} ({name} {value}{moved}{crowd})"
+    shown = ", ".join(f"{name} {text}" for name, text in sizes.items())
+    return (f"{part.count} × " if part.count > 1 else "") + f"{part.noise.name} ({shown}{moved}{crowd})"
 
 
 def _features(reads: Sequence[Read], touching: Sequence[Read], parts: Sequence[Part]) -> frozenset[str]:
-    kinds, names = {read.release.kind for read in reads}, {part.noise.name for part in parts}
+    kinds, answers = {read.release.kind for read in reads}, {part.noise.alphabet is not None for part in parts}
     present = {
-        "Laplace noise": "laplace" in names,
-        "randomised response": "randomized-response" in names,
-        "randomised response beside other noise": "randomized-response" in names and len(names) > 1,
+        "Laplace noise": any(part.noise.rate is not None for part in parts),
+        "randomised response": True in answers,
+        "randomised response beside other noise": len(answers) > 1,
         "shuffled batches": "shuffled" in kinds,
         "local reports": "reports" in kinds,
         "disjoint cohorts": len(touching) < len(reads),
@@ -97,8 +100,7 @@ def _summed(same: SameReleases, delta: Fraction) -> Enclosure:
     """Σε, or Σρ with ρ = ε²/2 for a pure release (Bun & Steinke 2016, Prop. 1.4); no lower bound."""
     if same.pure is not None:
         return Enclosure(Fraction(0), same.pure, True, "pure sum")
-    costs = [(part.noise.epsilon(part.steps), part) for part in same.parts]
-    total = sum((part.count * (rho(part.noise, part.steps) if e is None else e**2 / 2) for e, part in costs), Fraction(0))
+    total = sum((part.count * rho(part.noise, part.steps) for part in same.parts), Fraction(0))
     if total > LARGEST_EPSILON:
         raise InvalidValue("noise", same.described, f"more: Σρ is at most {LARGEST_EPSILON:.0e}")
     return Enclosure(Fraction(0), epsilon_at(delta, lambda epsilon: zcdp_delta(total, epsilon) <= delta), True, "zCDP sum")
@@ -106,7 +108,7 @@ def _summed(same: SameReleases, delta: Fraction) -> Enclosure:
 
 def _attacked(part: Part, delta: Fraction) -> Fraction:
     """A proven lower bound for one shuffled batch of Laplace reports; of others none is at hand for the very same randomiser."""
-    if part.noise.name != "laplace":
+    if part.noise.rate is None:
         return Fraction(0)
     found = amplify(part.noise.epsilon(part.steps) or 0, part.shuffled, delta, method="laplace", steps=part.steps)
     return found.attack or Fraction(0)

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from dpaudit.accountants.shuffle.amplification import amplify
 from dpaudit.accountants.shuffle.closed_form import LARGEST_EPSILON, LARGEST_N
-from dpaudit.noise import Laplace, Noise
+from dpaudit.noise import Noise
 
 
 def amplified(noise: Noise, epsilon0: Fraction, n: int, delta: Fraction) -> Fraction:
@@ -19,7 +19,7 @@ def amplified(noise: Noise, epsilon0: Fraction, n: int, delta: Fraction) -> Frac
     """
     if not epsilon0 or epsilon0 > LARGEST_EPSILON or n > LARGEST_N:
         return epsilon0
-    if isinstance(noise, Laplace):
+    if noise.rate is not None:
         return min(epsilon0, _amplified(epsilon0, n, delta, "laplace", int(epsilon0 / noise.rate)))
     return min(epsilon0, _amplified(epsilon0, n, delta, "clone", 1))
 

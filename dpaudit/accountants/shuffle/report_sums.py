@@ -25,22 +25,24 @@ from scipy.optimize import brentq
 
 from dpaudit.accountants.numerics.contour import log1p
 from dpaudit.accountants.numerics.search import log
-from dpaudit.claims import Enclosure, Number, exact_delta, whole
+from dpaudit.claims import Enclosure, InvalidValue, Number, exact_delta, whole
 from dpaudit.claims.balls import Ball, ball, lower, precision, upper
-from dpaudit.noise import Laplace
+from dpaudit.noise import Noise
 
 FEWEST = 8  # reports: the noise of fewer is hardly more than one's own, and φ falls too slowly to be summed
 _BITS = 128
 _NEGLIGIBLE = 50.0  # what is below e^-50 of the whole is left out, and bounded
 
 
-def summed(noise: Laplace, sensitivity_units: int, n: int, delta: Number) -> Enclosure:
+def summed(noise: Noise, sensitivity_units: int, n: int, delta: Number) -> Enclosure:
     """Enclose the least ε at δ of a sum of n reports in which one report moves by at most ``sensitivity_units``.
 
     For honest clients whose reports are seen through their sum alone. Never above the ε of one report on its own, which is
     the upper end where δ = 0 or n < 8. Raises ``InvalidValue``.
     """
     k, count, failure = whole(sensitivity_units, "sensitivity_units", 0), whole(n, "n", 1), exact_delta(delta)
+    if noise.rate is None:
+        raise InvalidValue("noise", noise.name, "Laplace noise: the law of a sum of its reports is known")
     alone = k * noise.rate
     if failure == 0 or k == 0:
         return Enclosure(alone, alone, True, "one report alone")

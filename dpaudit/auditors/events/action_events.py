@@ -17,7 +17,7 @@ import numpy as np
 from dpaudit.auditors.events.box_draws import ERROR, few_or_many, is_the_box, slack
 from dpaudit.auditors.events.boxes import Box, bases, known, points_inside, points_outside, rough_boxes, sharpened
 from dpaudit.auditors.events.chosen_runs import FAR, Chooser, Runs
-from dpaudit.auditors.events.tails import at_least, at_most, decimal, log_down
+from dpaudit.auditors.events.tails import decimal, log_down
 from dpaudit.auditors.events.transcript_witness import Witness
 from dpaudit.auditors.wording import describe
 from dpaudit.claims import Claim, show
@@ -122,15 +122,8 @@ def _probability(box: Box, runs: Runs) -> Bounds:
 
 
 def interval(noise: Noise, low: int, high: int, query: int) -> Bounds:
-    """Certified bounds on P(low ≤ output ≤ high | query); ±FAR is no end. From the tail on the far side, which is exact there."""
-    if low <= -FAR:
-        return (Fraction(1), Fraction(1)) if high >= FAR else at_most(noise, high, query)
-    if high >= FAR:
-        return at_least(noise, low, query)
-    near, far = (at_least(noise, low, query), at_least(noise, high + 1, query)) if query < low else (
-        at_most(noise, high, query), at_most(noise, low - 1, query)
-    )  # fmt: skip
-    return max(Fraction(0), near[0] - far[1]), near[1] - far[0]
+    """Certified bounds on P(low ≤ output ≤ high | query); ±FAR is no end."""
+    return noise.within(None if low <= -FAR else low, None if high >= FAR else high, query)
 
 
 def _readings(here: Bounds, there: Bounds, claim: Claim) -> Iterator[tuple[Fraction, Fraction, Fraction, bool, str]]:
@@ -166,10 +159,10 @@ def _rough_reading(box: Box, mine: Runs, theirs: Runs, claim: Claim, draws: int)
 def _is_a_box(two: Two, box: Box, centres: tuple[Runs, Runs]) -> bool:
     """Inside, the entry always holds and nothing else is asked; outside, it never holds."""
     rng = np.random.default_rng([two[0].seed, 6])
-    bits = np.array([noise.name == "randomized-response" for noise in centres[0].noises])
+    answers = np.array([noise.alphabet or 0 for noise in centres[0].noises])
     for chooser, centre in zip(two, centres, strict=True):
-        inside = chooser(points_inside(box, bits, chooser.tests, rng), "wild", seed=1)
-        outside = chooser(points_outside(box, bits, chooser.tests, rng), "wild", seed=2)
+        inside = chooser(points_inside(box, answers, chooser.tests, rng), "wild", seed=1)
+        outside = chooser(points_outside(box, answers, chooser.tests, rng), "wild", seed=2)
         fixed = (inside.asked == centre.asked).all() and (inside.width == centre.width).all()
         if not fixed or not box.holds(inside.played).all() or box.holds(outside.played).any():
             return False

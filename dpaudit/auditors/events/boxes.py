@@ -68,11 +68,8 @@ def bases(mine: Chooser, theirs: Chooser) -> list[np.ndarray]:
 
 
 def _line(centre: int, width: float, noise: Noise, step: int) -> np.ndarray:
-    """Outputs on both sides of a query, far and near; for randomised response the two there are."""
-    if noise.name == "randomized-response":
-        return np.array([0, 1])
-    steps = np.round(OFFSETS[::step] * width / float(noise.grid)).astype(np.int64)
-    return np.unique(np.concatenate([[-FAR], np.clip(centre + steps, -FAR, FAR), [FAR]]))
+    """Outputs on both sides of a query, far and near; where there are few answers, those."""
+    return noise.outputs_near(centre, OFFSETS[::step] * width / float(noise.grid), FAR)
 
 
 def rough_boxes(mine: Chooser, base: np.ndarray) -> Iterator[Box]:
@@ -122,28 +119,33 @@ def sharpened(mine: Chooser, box: Box) -> Box:
     return box_of(box.entry, box.value, box.centre, low, high)
 
 
-def points_inside(box: Box, bits: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
-    """Edges, the centre, and numbers of every size; ``bits`` says which releases are randomised responses."""
+def points_inside(box: Box, answers: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
+    """Edges, the centre, and numbers of every size; ``answers``: how many outputs a release has, 0 for all whole numbers."""
     shape = count, len(box.centre)
     wild = np.clip(box.centre + _wild(shape, rng), box.low, box.high)
     finite = [np.where(np.abs(end) < FAR, end, box.centre) for end in (box.low, box.high)]
     kind = rng.integers(0, 4, shape)
     free = np.select([kind == 0, kind == 1, kind == 2], [*finite, box.centre], wild)
-    fair = np.clip(rng.integers(0, 2, shape), box.low, box.high)
-    return np.where(bits, fair, free)
+    fair = np.clip(_fair(answers, shape, rng), box.low, box.high)
+    return np.where(answers, fair, free)
 
 
-def points_outside(box: Box, bits: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
+def points_outside(box: Box, answers: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
     """One output at least beyond an edge, just or far; the others inside, or anywhere."""
-    points = points_inside(box, bits, count, rng)
-    anywhere = np.where(bits, rng.integers(0, 2, points.shape), box.centre + _wild(points.shape, rng))
+    points = points_inside(box, answers, count, rng)
+    anywhere = np.where(answers, _fair(answers, points.shape, rng), box.centre + _wild(points.shape, rng))
     points = np.where(rng.random((count, 1)) < 0.3, anywhere, points)
     edges = [(k, end) for k in range(len(box.centre)) for end in (box.below[k], box.above[k]) if abs(end) < FAR]
     for row, choice in enumerate(rng.integers(0, len(edges), count)):
         k, end = edges[choice]
         away = int(np.sign(end - box.centre[k])) * int(2 ** rng.uniform(0, 49)) * (rng.random() < 0.5)
-        points[row, k] = end if bits[k] else np.clip(end + away, -FAR, FAR)
+        points[row, k] = end if answers[k] else np.clip(end + away, -FAR, FAR)
     return points
+
+
+def _fair(answers: np.ndarray, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
+    """Any of the answers, each as likely."""
+    return rng.integers(0, 2 if answers.max(initial=0) <= 2 else np.maximum(answers, 1), shape)
 
 
 def _wild(shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:

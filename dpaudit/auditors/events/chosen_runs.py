@@ -124,8 +124,7 @@ def _single(event: Event) -> bool:
 
 
 def _width(noise: Any) -> Any:
-    parameter = next(getattr(noise, name) for name in ("scale", "sigma", "bit_epsilon") if hasattr(noise, name))
-    return np.asarray(parameter, dtype=float)
+    return np.asarray(noise.size, dtype=float)
 
 
 def _joined(parts: list[Runs]) -> Runs:

@@ -16,7 +16,7 @@ import numpy as np
 from flint import arb
 from scipy.special import betainc, gammaln
 
-from dpaudit.auditors.events.tails import at_least, log_down
+from dpaudit.auditors.events.tails import log_down
 from dpaudit.claims.balls import Ball, ball, lower, precision, upper
 from dpaudit.noise import Noise, from_units
 
@@ -56,7 +56,7 @@ def count_event(batch: Batch, delta: Fraction) -> CountEvent | None:
     """The best such event; None if none shows anything."""
     best: tuple[float, int, int, bool, bool] | None = None
     for threshold in _thresholds(batch):
-        p0, p1, p2 = (float(sum(at_least(batch.noise, threshold, x)) / 2) for x in (batch.crowd, batch.first, batch.second))
+        p0, p1, p2 = (float(sum(batch.noise.within(threshold, None, x)) / 2) for x in (batch.crowd, batch.first, batch.second))
         for found in _estimates(batch.n, p0, p1, p2, float(delta)):
             if best is None or found[0] > best[0]:
                 best = (found[0], threshold, *found[1:])
@@ -64,14 +64,7 @@ def count_event(batch: Batch, delta: Fraction) -> CountEvent | None:
 
 
 def _thresholds(batch: Batch) -> Iterator[int]:
-    if batch.noise.name == "randomized-response":
-        yield 1
-        return
-    parameters = batch.noise.parameters()
-    width = float(Fraction(parameters.get("scale") or parameters["sigma"]) / batch.noise.grid)
-    values = batch.crowd, batch.first, batch.second
-    reach = width * (2 + math.log(batch.n))
-    yield from sorted({round(t) for t in np.linspace(min(values) - reach, max(values) + reach, THRESHOLDS)} | set(values))
+    yield from batch.noise.thresholds((batch.crowd, batch.first, batch.second), 2 + math.log(batch.n), THRESHOLDS)
 
 
 def _estimates(n: int, p0: float, p1: float, p2: float, delta: float) -> Iterator[tuple[float, int, bool, bool]]:
@@ -99,7 +92,9 @@ def _estimates(n: int, p0: float, p1: float, p2: float, delta: float) -> Iterato
 def certified(batch: Batch, threshold: int, count: int, many: bool, favours_first: bool, delta: Fraction) -> CountEvent | None:
     """The event with enclosed probabilities, each rounded against the attack."""
     with precision(BITS):
-        crowd, first, second = (_enclosed(at_least(batch.noise, threshold, x)) for x in (batch.crowd, batch.first, batch.second))
+        crowd, first, second = (
+            _enclosed(batch.noise.within(threshold, None, x)) for x in (batch.crowd, batch.first, batch.second)
+        )
         tail, point = _binomial(batch.n - 1, crowd, count)
         likely, other = (tail + p * point for p in ((first, second) if favours_first else (second, first)))
         p, q = (lower(likely), upper(other)) if many else (lower(1 - likely), upper(1 - other))

@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from dpaudit.auditors.events.independent_releases import Coordinate, independent_coordinates
-from dpaudit.auditors.events.tails import at_least, at_most, best_threshold, decimal, log_down
+from dpaudit.auditors.events.tails import best_threshold, decimal, log_down
 from dpaudit.auditors.events.transcript_witness import Witness
 from dpaudit.auditors.wording import describe
 from dpaudit.claims import Claim, show
@@ -79,7 +79,7 @@ def _events(numbers: Sequence[Coordinate], claim: Claim) -> Iterator[Found]:
         chosen = ordered[:size]
         level = max(LEVELS, key=lambda level: _estimate(chosen, level, claim.delta))
         yield from _maybe(measure(chosen, [_threshold(one, level) for one in chosen], "each", claim))
-        if all(_class(one) == _class(chosen[0]) for one in chosen) and chosen[0].noise.name == "gaussian":
+        if all(_class(one) == _class(chosen[0]) for one in chosen) and chosen[0].noise.spread is not None:
             yield from _maybe(_best_sum(chosen, claim))
 
 
@@ -90,9 +90,7 @@ def _maybe(found: Found | None) -> Iterator[Found]:
 
 def _strength(number: Coordinate) -> float:
     """How far apart the two queries are, in units of the noise."""
-    parameters = number.noise.parameters()
-    width = Fraction(parameters.get("scale") or parameters.get("sigma") or "1") / number.noise.grid
-    return float(abs(number.query - number.other) / width)
+    return float(abs(number.query - number.other) / number.noise.width_units)
 
 
 def _class(number: Coordinate) -> tuple[Any, int]:
@@ -100,6 +98,8 @@ def _class(number: Coordinate) -> tuple[Any, int]:
 
 
 def _threshold(number: Coordinate, level: Fraction) -> int:
+    if number.noise.alphabet:
+        return number.noise.crossing(number.query, number.other, level)
     return number.other + round(level * (number.query - number.other))
 
 
@@ -110,8 +110,8 @@ def _product(numbers: Sequence[Coordinate], thresholds: Sequence[int]) -> tuple[
     for one, threshold in zip(numbers, thresholds, strict=True):
         key = one.noise, one.query - threshold, one.other - threshold, one.query > one.other
         if key not in cache:
-            side = at_least if one.query > one.other else at_most
-            cache[key] = side(one.noise, threshold, one.query)[0], side(one.noise, threshold, one.other)[1]
+            ends = one.noise.favouring(one.query, one.other, threshold)
+            cache[key] = one.noise.within(*ends, one.query)[0], one.noise.within(*ends, one.other)[1]
         p, p_other = p * cache[key][0], p_other * cache[key][1]
     return p, p_other
 
@@ -138,7 +138,7 @@ def _log(value: Fraction) -> float:
 def _best_sum(numbers: Sequence[Coordinate], claim: Claim) -> Found | None:
     """Equal Gaussian numbers, equally far apart: their likelihood ratio grows with their sum, so its tails are best."""
     noise, gap = _class(numbers[0])
-    spread, k = Fraction(noise.parameters()["sigma"]) / noise.grid, len(numbers)
+    spread, k = noise.spread, len(numbers)
     best: Found | None = None
     level = claim.epsilon
     for _ in range(40):  # as for one number: the fixed point of "loss above ε shows ε"
@@ -156,8 +156,7 @@ def _best_sum(numbers: Sequence[Coordinate], claim: Claim) -> Found | None:
 def _sum_probabilities(numbers: Sequence[Coordinate], threshold: int) -> tuple[Fraction, Fraction]:
     """P(Σ ±(number − what the neighbour asks) ≥ threshold), on the data and on the neighbour; ± so that the data asks more."""
     noise, gap = _class(numbers[0])
-    spread = Fraction(noise.parameters()["sigma"]) / noise.grid
-    k = len(numbers)
+    spread, k = noise.spread, len(numbers)
     return summed_tail(spread, k, threshold - k * gap)[0], summed_tail(spread, k, threshold)[1]
 
 
@@ -166,11 +165,14 @@ def _text(found: Found) -> str:
         one = found.numbers[0]
         value = float(from_units(found.thresholds[0], one.noise.grid))
         return f"the sum of {len(found.numbers)} numbers from {_name(one)} on, less what the neighbour asks, passes {value:.9g}"
-    parts = [
-        f"{_name(one)} is {'at least' if one.query > one.other else 'at most'} {float(from_units(t, one.noise.grid)):.9g}"
-        for one, t in zip(found.numbers, found.thresholds, strict=True)
-    ]
+    parts = [f"{_name(one)} is {_side(one, t)}" for one, t in zip(found.numbers, found.thresholds, strict=True)]
     return ", ".join(parts[:4]) + (f" and {len(parts) - 4} more such" if len(parts) > 4 else "")
+
+
+def _side(one: Coordinate, threshold: int) -> str:
+    low, high = one.noise.favouring(one.query, one.other, threshold)
+    side = "at least " if high is None else "at most " if low is None else ""
+    return f"{side}{float(from_units(threshold, one.noise.grid)):.9g}"
 
 
 def _name(one: Coordinate) -> str:

@@ -47,10 +47,10 @@ def shuffled_event(subject: Subject, claim: Claim, data: Any, other: Any, seed: 
 
 def _extreme(batch: Batch, delta: Fraction) -> Found | None:
     """The smallest or largest of Laplace reports, in closed form; the client's value is the crowd's in one of the data sets."""
-    if batch.noise.name != "laplace" or batch.crowd not in (batch.first, batch.second):
+    if batch.noise.rate is None or batch.crowd not in (batch.first, batch.second):
         return None
-    scale, spread = Fraction(batch.noise.parameters()["scale"]), abs(batch.first - batch.second) * batch.noise.grid
-    found = extreme_report_attack(scale, spread, batch.n, delta, batch.noise.grid)
+    spread = abs(batch.first - batch.second) * batch.noise.grid
+    found = extreme_report_attack(batch.noise.grid / batch.noise.rate, spread, batch.n, delta, batch.noise.grid)
     if found.epsilon <= 0:
         return None
     apart = batch.second == batch.crowd  # the client stands out in the data, not in the neighbour

@@ -18,12 +18,12 @@ def best_threshold(noise: Noise, q: int, r: int, claim: Claim) -> tuple[Fraction
     """
     best: tuple[Fraction, int, Fraction, Fraction] | None = None
     levels = [claim.epsilon * Fraction(k, 4) for k in (0, 1, 2, 3, 4, 6, 8, 16)]
-    for threshold in {q, r, *(_threshold(noise, q, r, level) for level in levels)}:
+    for threshold in {noise.crossing(q, r, level) for level in levels} | (set() if noise.alphabet else {q, r}):
         best = _better(best, noise, q, r, threshold, claim.delta)
     for _ in range(40):  # quadratic once it is near
         if best is None:
             return None
-        best, before = _better(best, noise, q, r, _threshold(noise, q, r, best[0]), claim.delta), best
+        best, before = _better(best, noise, q, r, noise.crossing(q, r, best[0]), claim.delta), best
         if best is before:
             break
     return best
@@ -35,43 +35,15 @@ def _better(best: Any, noise: Noise, q: int, r: int, threshold: int, delta: Frac
     return (epsilon, threshold, p, p_other) if improved else best
 
 
-def _threshold(noise: Noise, q: int, r: int, level: Fraction) -> int:
-    """Where the likelihood ratio of an output crosses e^level, within ±2^52 units."""
-    parameter, middle, gap = noise.parameters(), (q + r) // 2, q - r
-    if "sigma" in parameter:
-        shift = int(level * (Fraction(parameter["sigma"]) / noise.grid) ** 2 / gap)
-    else:
-        shift = int(level * Fraction(parameter.get("scale", "0")) / noise.grid / 2) * (1 if gap > 0 else -1)
-    return max(-(2**52), min(2**52, middle + shift))
-
-
 def threshold_epsilon(
     noise: Noise, q: int, r: int, threshold: int, delta: Fraction
 ) -> tuple[Fraction | None, Fraction, Fraction]:
-    """log((P(S|q) − δ)/P(S|r)) rounded down, for S = {o ≥ τ} if q > r, else {o ≤ τ}."""
-    side = at_least if q > r else at_most
-    p, p_other = side(noise, threshold, q)[0], side(noise, threshold, r)[1]
+    """log((P(S|q) − δ)/P(S|r)) rounded down, for S = {o ≥ τ} if q > r, else {o ≤ τ}; of few answers, the answer q."""
+    ends = noise.favouring(q, r, threshold)
+    p, p_other = noise.within(*ends, q)[0], noise.within(*ends, r)[1]
     if p <= delta or p_other <= 0:
         return None, p, p_other
     return log_down((p - delta) / p_other), p, p_other
-
-
-def at_least(noise: Noise, threshold: int, query: int) -> tuple[Fraction, Fraction]:
-    """Certified bounds on P(output ≥ threshold | query). Randomised response flips a bit, the others add their noise."""
-    if noise.name != "randomized-response":
-        return noise.tail(threshold - query)
-    if threshold != 1:
-        return (Fraction(1), Fraction(1)) if threshold < 1 else (Fraction(0), Fraction(0))
-    lower, upper = noise.tail(1)  # the bit is flipped
-    return (lower, upper) if query <= 0 else (1 - upper, 1 - lower)
-
-
-def at_most(noise: Noise, threshold: int, query: int) -> tuple[Fraction, Fraction]:
-    """Certified bounds on P(output ≤ threshold | query)."""
-    if noise.name != "randomized-response":
-        return noise.tail(query - threshold)  # symmetric, and exact far out in the tail
-    lower, upper = at_least(noise, threshold + 1, query)
-    return 1 - upper, 1 - lower
 
 
 def log_down(ratio: Fraction) -> Fraction | None:

@@ -146,9 +146,8 @@ def _beyond(played: Replayed, claim: Claim) -> Chosen:
     """Gaussian noise has no largest loss: the first such release that differs, its output far enough on the side of the data."""
     for place, (event, mirror) in enumerate(zip(played.events, played.mirror, strict=True)):
         gap = event.query - mirror.query
-        if event.noise.name == "gaussian" and gap.any():
+        if (spread := event.noise.spread) is not None and gap.any():
             where = np.unravel_index(int(np.abs(gap).argmax()), gap.shape)
-            spread = Fraction(event.noise.parameters()["sigma"]) / event.noise.grid
             steps = claim.epsilon * spread**2 / abs(int(gap[where])) + 1
             output = np.array(event.query)
             output[where] += int(np.sign(gap[where])) * min(int(steps), LARGEST)

@@ -212,7 +212,12 @@ def _moved(event: Event, mirror: Event, trials: int | None) -> tuple[Fraction, i
     """How far the query moved, in its noise's norm, and in how many coordinates; of many trials, the furthest and the most."""
     gap = np.abs(event.query - mirror.query)
     rows = gap.reshape(len(gap), -1) if trials is not None else gap.reshape(1, -1)
-    largest = rows.sum(axis=1).max() if event.noise.norm == 1 else np.sqrt((rows.astype(float) ** 2).sum(axis=1).max())
+    norms = {
+        0: lambda: (rows > 0).sum(axis=1).max(),
+        1: lambda: rows.sum(axis=1).max(),
+        2: lambda: np.sqrt((rows.astype(float) ** 2).sum(axis=1).max()),
+    }
+    largest = norms[event.noise.norm]()
     coordinates = 0 if rows.shape[1] == 1 else int((rows > 0).sum(axis=1).max())
     return Fraction(int(np.ceil(largest))) * event.noise.grid, coordinates
 

@@ -11,7 +11,7 @@ from dpaudit.commands.options import add_calibrate_options
 
 
 def calibrate_command(options: argparse.Namespace) -> Answer:
-    from dpaudit.accountants.calibration.least_noise import PARAMETER, Rule
+    from dpaudit.accountants.calibration.least_noise import Rule
     from dpaudit.report.comparisons import calibration_text
 
     epsilon = given_epsilon(options.epsilon, needed=True)
@@ -22,7 +22,7 @@ def calibrate_command(options: argparse.Namespace) -> Answer:
 
     document = {
         "schema": "dpaudit.calibrate/1", "mechanism": found.rule.noise.name,
-        "parameter": PARAMETER[found.rule.noise.name], "value": show(found.rule.value), "python": found.python,
+        "parameter": found.rule.noise.size_name, "value": show(found.rule.value), "python": found.python,
         "claim": {"epsilon": show(found.epsilon), "delta": show(found.delta)},
         "sensitivity": show(found.sensitivity), "grid": show(found.rule.noise.grid), "count": found.count, "n": found.n,
         "epsilon": {"lower": show(found.gives.lower), "upper": show(found.gives.upper)},
@@ -34,13 +34,16 @@ def calibrate_command(options: argparse.Namespace) -> Answer:
 
 def _plain(options: argparse.Namespace, epsilon: Any) -> Any:
     from dpaudit.accountants.calibration.least_noise import calibrate
+    from dpaudit.noise import MECHANISMS
 
     if options.mechanism is None:
-        raise DpauditError("give --mechanism laplace, gaussian or randomized-response (see dpaudit calibrate --help)")
+        *others, last = MECHANISMS
+        raise DpauditError(f"give --mechanism {', '.join(others)} or {last} (see dpaudit calibrate --help)")
     _refuse(options, ("n", "range"), "goes with --shuffled")
-    if options.mechanism == "randomized-response":
-        _refuse(options, ("sensitivity", "grid"), "is not for randomised response: a bit is a bit")
-    given = {name: getattr(options, name) for name in ("sensitivity", "count", "grid", "method")}
+    kind = MECHANISMS[options.mechanism]
+    if kind.stronger < 0:
+        _refuse(options, ("sensitivity", "grid"), f"is not for {kind.words}: a {kind.answer} is a {kind.answer}")
+    given = {name: getattr(options, name) for name in ("sensitivity", "count", "grid", "method", "k")}
     return calibrate(options.mechanism, epsilon, options.delta or 0, **{k: v for k, v in given.items() if v is not None})
 
 
@@ -51,7 +54,13 @@ def _shuffled(options: argparse.Namespace, epsilon: Any) -> Any:
         if getattr(options, name) is None:
             raise DpauditError(f"--shuffled needs --{name}")
     _refuse(options, ("sensitivity", "count"), "is not for --shuffled: one batch, and --range is how far one report can move")
-    given = {"mechanism": options.mechanism, "spread": options.range, "grid": options.grid, "method": options.method}
+    given = {
+        "mechanism": options.mechanism,
+        "spread": options.range,
+        "grid": options.grid,
+        "method": options.method,
+        "k": options.k,
+    }
     return calibrate_shuffled(epsilon, options.delta, options.n, **{k: v for k, v in given.items() if v is not None})
 
 

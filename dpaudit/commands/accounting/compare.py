@@ -5,11 +5,14 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dpaudit.claims import Bound, DpauditError, exact_delta, show, whole
 from dpaudit.commands import HOLDS, Answer, Command, algorithm_parameters, as_json, progress
 from dpaudit.commands.options import add_compare_options
+
+if TYPE_CHECKING:
+    from dpaudit.ledger import Release
 
 CALIBRATIONS = ("printed", "corrected", "tight")
 SETTING = ("epsilon", "horizon", "actions", "dim", "instances", "seed")
@@ -99,16 +102,18 @@ def _row(name: str, parameters: Mapping[str, Any], instances: int, seed: int) ->
     bound = account(ledger, delta=subject.claim.delta) if private else None
     return {
         "algorithm": name, "calibration": parameters["calibration"], "claim": subject.claim.to_dict(),
-        "noise": _sizes([release.parameters for release in ledger.releases()]),
+        "noise": _sizes(list(ledger.releases())),
         "upper": None if bound is None else show(bound.epsilon),
         "findings": [] if bound is None else [finding.to_dict() for finding in bound.findings],
         "regret": mean_regret(subject, instances, seed),
     }  # fmt: skip
 
 
-def _sizes(parameters: Sequence[Mapping[str, str]]) -> dict[str, str] | None:
+def _sizes(releases: Sequence[Release]) -> dict[str, str] | None:
     """The least and the most noise of a run."""
-    sizes = [Fraction(next(each[name] for name in ("scale", "sigma", "epsilon") if name in each)) for each in parameters]
+    from dpaudit.noise import MECHANISMS
+
+    sizes = [Fraction(each.parameters[MECHANISMS[each.mechanism].size_name]) for each in releases]
     return {"least": show(min(sizes)), "most": show(max(sizes))} if sizes else None
 
 

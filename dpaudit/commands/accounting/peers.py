@@ -13,7 +13,6 @@ from dpaudit.commands.options import add_peers_options
 if TYPE_CHECKING:
     from dpaudit.ledger import Release
 
-PARAMETER = {"laplace": "scale", "gaussian": "sigma", "randomized-response": "epsilon"}
 DELTA = "1e-6"  # at δ = 0 the peers have little to say
 
 
@@ -39,26 +38,30 @@ def peers_command(options: argparse.Namespace) -> Answer:
 def _releases(options: argparse.Namespace) -> tuple[list[Release], int]:
     """Releases from a file, or one release of a named mechanism and how often."""
     from dpaudit.ledger import Release, load_releases
+    from dpaudit.noise import MECHANISMS, written_forms
 
     if (options.ledger is None) == (options.mechanism is None):
         raise DpauditError("give a ledger or --mechanism, one of the two (see dpaudit peers --help)")
-    named = {name: getattr(options, name) for name in ("scale", "sigma", "epsilon", "sensitivity", "count")}
+    named = {name: getattr(options, name) for name in ("scale", "sigma", "epsilon", "k", "sensitivity", "count")}
     if options.ledger is not None:
         given = [name for name, value in named.items() if value is not None]
         if given:
             raise DpauditError(f"--{given[0]} goes with --mechanism")
-        return load_releases(options.ledger), 1
-    needed = PARAMETER[options.mechanism]
-    wrong = [name for name in PARAMETER.values() if name != needed and named[name] is not None]
-    if named[needed] is None or wrong:
-        raise DpauditError(f"--mechanism {options.mechanism} takes --{needed}" + (f", not --{wrong[0]}" if wrong else ""))
+        return load_releases(options.ledger, written_forms()), 1
+    form = MECHANISMS[options.mechanism].forms[options.mechanism]
+    needed = [*form.sizes, *form.counts]
+    wrong = [name for name in ("scale", "sigma", "epsilon", "k") if name not in needed and named[name] is not None]
+    if wrong or any(named[name] is None for name in needed):
+        takes = " and ".join(f"--{name}" for name in needed)
+        raise DpauditError(f"--mechanism {options.mechanism} takes {takes}" + (f", not --{wrong[0]}" if wrong else ""))
     count = whole("1" if named["count"] is None else named["count"], "count")
     if count > 10**12:
         raise InvalidValue("count", named["count"], "at most 10^12")
     return [Release(
         name=options.mechanism, mechanism=options.mechanism,
         sensitivity=Fraction(1) if named["sensitivity"] is None else positive(named["sensitivity"], "sensitivity"),
-        parameters={needed: show(positive(named[needed], needed))},
+        parameters={name: show(positive(named[name], name)) for name in form.sizes}
+        | {name: str(whole(named[name], name, least=least)) for name, least in form.counts.items()},
     )], count  # fmt: skip
 
 

@@ -2,51 +2,53 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from dpaudit.claims import InvalidValue, exact_delta, exact_epsilon, positive, show, whole
+from dpaudit.claims import InvalidValue, WrittenForm, exact_delta, exact_epsilon, positive, show, whole
 from dpaudit.ledger.errors import InvalidRecord
 from dpaudit.ledger.records.cohort import Cohort
 
-# The parameter that a mechanism cannot do without.
-PARAMETER = {"laplace": "scale", "gaussian": "sigma", "randomized-response": "epsilon"}
+Forms = Mapping[str, Sequence[WrittenForm]]  # by what stands as "mechanism", the one with the most fields first
 
 _OPTIONAL = frozenset({"mechanism", "sensitivity", "name", "cohort", "to", "n", "grid", "epsilon", "delta", "theorem"})
 
 
-def flat_fields(data: dict[str, Any], line: int | None = None) -> dict[str, Any]:
-    """The fields of one hand-written release. ε is worked out if not given, and refused if too small.
+def flat_fields(data: dict[str, Any], forms: Forms, line: int | None = None) -> dict[str, Any]:
+    """The fields of one release that is written in one of these forms. ε is worked out if not given, and refused if too small.
 
     Raises InvalidRecord naming line and field.
     """
     mechanism = data.get("mechanism")
-    if not isinstance(mechanism, str) or mechanism not in PARAMETER:
-        raise InvalidRecord("mechanism", "one of " + ", ".join(PARAMETER), line)
-    unknown = sorted(set(data) - _OPTIONAL - {PARAMETER[mechanism]})
+    if not isinstance(mechanism, str) or mechanism not in forms:
+        raise InvalidRecord("mechanism", "one of " + ", ".join(forms), line)
+    *others, plainest = forms[mechanism]
+    form = next((one for one in others if set(data) >= set(one.counts)), plainest)
+    unknown = sorted(set(data) - _OPTIONAL - form.needs)
     if unknown:
         raise InvalidRecord(repr(unknown[0][:40]), f"left out: it is no field of a {mechanism} release", line)
     try:
-        return _read(data, mechanism, line)
+        return _read(data, form, line)
     except InvalidValue as error:
         raise InvalidRecord(error.name, error.expected, line) from None
 
 
-def _read(data: dict[str, Any], mechanism: str, line: int | None) -> dict[str, Any]:
-    needed = PARAMETER[mechanism]
-    parameters = {needed: positive(_given(data, needed), needed)}
+def _read(data: dict[str, Any], form: WrittenForm, line: int | None) -> dict[str, Any]:
+    parameters = {name: positive(_needed(data, name), name) for name in form.sizes}
+    parameters |= {name: Fraction(whole(_needed(data, name), name, least=least)) for name, least in form.counts.items()}
     if "grid" in data:
         parameters["grid"] = positive(data["grid"], "grid")
-    bit = mechanism == "randomized-response"
-    sensitivity = positive(data.get("sensitivity", 1) if bit else _given(data, "sensitivity"), "sensitivity")
+    moved = _needed(data, "sensitivity") if form.sensitivity is None else data.get("sensitivity", form.sensitivity)
+    sensitivity = positive(moved, "sensitivity")
     to = data.get("to", "server")
     n = whole(data.get("n", 1), "n")
     return {
         "name": data.get("name", "release" if line is None else f"line {line}"),
-        "mechanism": mechanism,
+        "mechanism": form.mechanism,
         "parameters": {name: show(number) for name, number in parameters.items()},
         "sensitivity": sensitivity,
-        "epsilon": _epsilon(data, mechanism, sensitivity, parameters),
+        "epsilon": _epsilon(data, form, sensitivity, parameters),
         "delta": exact_delta(data.get("delta", 0)),
         "cohort": Cohort.from_json(data.get("cohort"), line),
         "to": to,
@@ -56,23 +58,16 @@ def _read(data: dict[str, Any], mechanism: str, line: int | None) -> dict[str, A
     }
 
 
-def _given(data: dict[str, Any], name: str) -> Any:
+def _needed(data: dict[str, Any], name: str) -> Any:
     if name not in data:
         raise InvalidValue(name, None, "given")
     return data[name]
 
 
-def _epsilon(data: dict[str, Any], mechanism: str, sensitivity: Fraction, parameters: dict[str, Fraction]) -> Fraction | None:
+def _epsilon(data: dict[str, Any], form: WrittenForm, sensitivity: Fraction, parameters: dict[str, Fraction]) -> Fraction | None:
     """The charge: as declared, but with δ = 0 never below what the mechanism costs."""
-    cost = None
-    if mechanism == "laplace":
-        # ε = Δ/b (Dwork & Roth 2014, Thm 3.6). On a grid, a sum moves by whole steps: Δ is rounded up.
-        grid = parameters.get("grid")
-        moved = sensitivity if grid is None else -(-sensitivity // grid) * grid
-        cost = moved / parameters["scale"]
-    if mechanism == "randomized-response":
-        return parameters["epsilon"]
-    if data.get("epsilon") is None:
+    cost = form.cost(parameters, sensitivity)
+    if not form.declares or data.get("epsilon") is None:
         return cost
     declared = exact_epsilon(data["epsilon"])
     if cost is not None and declared < cost and not exact_delta(data.get("delta", 0)):

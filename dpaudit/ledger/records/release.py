@@ -12,7 +12,7 @@ from dpaudit.ledger.errors import InvalidRecord
 from dpaudit.ledger.records.charge_entries import facts_of
 from dpaudit.ledger.records.cohort import LARGEST, Cohort
 from dpaudit.ledger.records.grid_values import Units, as_units, units_from_json, units_to_json
-from dpaudit.ledger.records.handwritten import flat_fields
+from dpaudit.ledger.records.handwritten import Forms, flat_fields
 from dpaudit.ledger.records.printable_text import is_plain, plain
 from dpaudit.ledger.records.release_facts import FACTS, check_facts, facts_from_json, facts_to_json
 from dpaudit.ledger.records.strict_json import canonical
@@ -128,12 +128,12 @@ class Release:
         return facts_to_json(self._facts(), self.extra)
 
     @classmethod
-    def from_json(cls, data: object, line: int | None = None) -> Release:
-        """Read ``to_json``'s form, or the flat form that people write by hand. Raises InvalidRecord."""
+    def from_json(cls, data: object, line: int | None = None, *, forms: Forms | None = None) -> Release:
+        """Read ``to_json``'s form or, with ``forms``, the flat ones that people write by hand. Raises InvalidRecord."""
         if not isinstance(data, dict):
             raise InvalidRecord("a release", "a JSON object", line)
-        if "parameters" not in data:
-            return build(flat_fields(data, line), line)
+        if "parameters" not in data and forms is not None:
+            return build(flat_fields(data, forms, line), line)
         unknown = sorted(set(data) - {each.name for each in fields(cls)} | (set(data) & set(FACTS)))
         if unknown:
             raise InvalidRecord(repr(unknown[0][:40]), "a known field of a release", line)

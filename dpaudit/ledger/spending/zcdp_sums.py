@@ -61,7 +61,7 @@ def as_rho(charge: Charge) -> Charge:
 
 def charge_rho(charge: Charge) -> tuple[Fraction, Fraction]:
     """(ρ, δ) of a charge: the charge is δ-approximate ρ-zCDP."""
-    if charge.facts.get("mechanism") == "gaussian":
+    if "sigma" in charge.facts:  # a deviation: noise that is accounted for by its ρ
         return gaussian_rho(charge), Fraction(0)
     if charge.epsilon is None:
         raise InvalidValue("epsilon", None, "known for every charge that is not of Gaussian noise")

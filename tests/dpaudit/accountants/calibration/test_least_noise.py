@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 import dpaudit as dp
 from dpaudit.accountants import account_releases
-from dpaudit.accountants.calibration.least_noise import PARAMETER, Calibration, Task, calibrate, least
+from dpaudit.accountants.calibration.least_noise import Calibration, Task, calibrate, least
 from dpaudit.accountants.losses.numerical import composed_delta
 from dpaudit.accountants.losses.parts import Part
 from dpaudit.channel.release_cost import zcdp_delta
 from dpaudit.claims import InvalidValue, show
-from dpaudit.noise import GRID, Noise, noise_from
+from dpaudit.noise import GRID, MECHANISMS, Noise, noise_from
 
 STEPS = int(1 / GRID)  # sensitivity 1
 LESS = 1 - Fraction(1, 10**6)
@@ -27,9 +27,9 @@ LESS = 1 - Fraction(1, 10**6)
 def weaker(found: Calibration, by: Fraction = LESS) -> Noise:
     """The same mechanism with so much less noise."""
     name, parameters = found.rule.noise.name, found.rule.noise.parameters()
-    value = Fraction(parameters[PARAMETER[name]])
+    value = Fraction(parameters[MECHANISMS[name].size_name])
     shrunk = value / by if name == "randomized-response" else value * by
-    return noise_from(name, {**parameters, PARAMETER[name]: show(shrunk)})
+    return noise_from(name, {**parameters, MECHANISMS[name].size_name: show(shrunk)})
 
 
 def release(noise: Noise, steps: int) -> dp.Release:

@@ -12,19 +12,19 @@ import pytest
 from scipy import stats
 
 from dpaudit.accountants.losses.loss_lattice import MOST, lattice_sum, moved, spacing_for
-from dpaudit.accountants.losses.privacy_loss import GaussianLoss, LaplaceLoss, LatticeLoss, Loss, ResponseLoss
+from dpaudit.accountants.losses.privacy_loss import GaussianLoss, LaplaceLoss, LatticeLoss, PrivacyLoss, ResponseLoss
 from dpaudit.claims.balls import precision
 
 BITS = 200
-ALIKE: list[tuple[Loss, int]] = [(ResponseLoss(Fraction("0.3")), 4), (LaplaceLoss(Fraction("0.6"), 3), 2)]
-UNLIKE: list[tuple[Loss, int]] = [
+ALIKE: list[tuple[PrivacyLoss, int]] = [(ResponseLoss(Fraction("0.3")), 4), (LaplaceLoss(Fraction("0.6"), 3), 2)]
+UNLIKE: list[tuple[PrivacyLoss, int]] = [
     (ResponseLoss(Fraction("0.3")), 2),
     (ResponseLoss(Fraction(100003, 700001)), 2),
     (LatticeLoss(Fraction(1), Fraction(1, 3), (Fraction(1, 2), Fraction(1, 4), Fraction(1, 4))), 1),
 ]
 
 
-def direct(parts: list[tuple[Loss, int]], slack: Any) -> Any:
+def direct(parts: list[tuple[PrivacyLoss, int]], slack: Any) -> Any:
     """δ, over every combination of atoms: L − ε = slack − Σ below."""
     with precision(BITS):
         tables = [[(float(b), float(p)) for b, p in law.atoms()] for law, count in parts for _ in range(count)]

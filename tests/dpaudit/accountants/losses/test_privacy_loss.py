@@ -10,12 +10,20 @@ import flint
 import numpy as np
 import pytest
 
-from dpaudit.accountants.losses.privacy_loss import FINE, GaussianLoss, LaplaceLoss, LatticeLoss, Loss, ResponseLoss, least_sine
+from dpaudit.accountants.losses.privacy_loss import (
+    FINE,
+    GaussianLoss,
+    LaplaceLoss,
+    LatticeLoss,
+    PrivacyLoss,
+    ResponseLoss,
+    least_sine,
+)
 from dpaudit.claims.balls import precision
 
 BITS = 200
 FINE_STEPS = FINE + 89
-LAWS: dict[str, Loss] = {
+LAWS: dict[str, PrivacyLoss] = {
     "response": ResponseLoss(Fraction("0.3")),
     "large response": ResponseLoss(Fraction(12)),
     "laplace, one step": LaplaceLoss(Fraction("0.7"), 1),

@@ -40,11 +40,9 @@ def test_counts_of_randomised_responses_have_the_probabilities_that_enumeration_
 @pytest.mark.parametrize("noise", [dp.Laplace(1), dp.Gaussian(1)])
 @pytest.mark.parametrize("n", [40, 3000])
 def test_counts_of_noisy_reports_are_a_binomial_and_one_more(noise: Any, n: int) -> None:
-    from dpaudit.auditors.events.tails import at_least
-
     batch = Batch(noise, n, crowd=0, first=STEP, second=-STEP)
     threshold = STEP // 2
-    crowd, first, second = (float(at_least(noise, threshold, x)[0]) for x in (0, STEP, -STEP))
+    crowd, first, second = (float(noise.within(threshold, None, x)[0]) for x in (0, STEP, -STEP))
     for count in (int(n * crowd + away * math.sqrt(n)) for away in (-0.5, 0, 1)):
         found = certified(batch, threshold, count, True, True, Fraction(0))
         expected = [binom.sf(count - 1, n - 1, crowd) + p * binom.pmf(count - 1, n - 1, crowd) for p in (first, second)]

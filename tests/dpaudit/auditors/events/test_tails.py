@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dpaudit as dp
-from dpaudit.auditors.events.tails import at_least, at_most, best_threshold, decimal, log_down
+from dpaudit.auditors.events.tails import best_threshold, decimal, log_down
 
 
 @pytest.mark.parametrize("noise", [dp.Laplace(3, grid=1), dp.Gaussian(2, grid=1)])
@@ -21,8 +21,8 @@ def test_tails_are_the_sums_of_the_noises_probabilities(noise: Any, query: int) 
     for threshold in (-4, 0, 3):
         upper = sum(w for k, w in weights.items() if query + k >= threshold)
         lower = sum(w for k, w in weights.items() if query + k <= threshold)
-        assert float(at_least(noise, threshold, query)[0]) == pytest.approx(upper, abs=1e-9)
-        assert float(at_most(noise, threshold, query)[1]) == pytest.approx(lower, abs=1e-9)
+        assert float(noise.within(threshold, None, query)[0]) == pytest.approx(upper, abs=1e-9)
+        assert float(noise.within(None, threshold, query)[1]) == pytest.approx(lower, abs=1e-9)
 
 
 @pytest.mark.parametrize("query", [0, 1])
@@ -30,8 +30,8 @@ def test_randomised_response_flips_its_bit_and_adds_nothing(query: int) -> None:
     keep = math.e / (1 + math.e)
     one = keep if query else 1 - keep
     noise = dp.RandomizedResponse(1)
-    assert [float(at_least(noise, t, query)[0]) for t in (-1, 0, 1, 2)] == pytest.approx([1, 1, one, 0])
-    assert [float(at_most(noise, t, query)[1]) for t in (-1, 0, 1, 2)] == pytest.approx([0, 1 - one, 1, 1])
+    assert [float(noise.within(t, None, query)[0]) for t in (-1, 0, 1, 2)] == pytest.approx([1, 1, one, 0])
+    assert [float(noise.within(None, t, query)[1]) for t in (-1, 0, 1, 2)] == pytest.approx([0, 1 - one, 1, 1])
 
 
 @given(st.fractions(min_value=1, max_value=10**30))

@@ -16,6 +16,9 @@ from dpaudit.claims import InvalidValue
 from dpaudit.ledger import Cohort, InvalidRecord, Release, canonical, load_releases
 from dpaudit.ledger.records.grid_values import as_units, units_from_json, units_to_json
 from dpaudit.ledger.records.printable_text import is_plain
+from dpaudit.noise import written_forms
+
+FORMS = written_forms()
 
 fractions = st.fractions(min_value=0, max_value=100)
 texts = st.text(min_size=1, max_size=5).filter(is_plain)
@@ -153,7 +156,7 @@ def test_a_field_outside_its_range_is_refused_by_name(field: str, wrong: Any) ->
 
 
 def test_three_fields_are_enough() -> None:
-    release = Release.from_json({"mechanism": "laplace", "scale": "2", "sensitivity": "2"}, line=4)
+    release = Release.from_json({"mechanism": "laplace", "scale": "2", "sensitivity": "2"}, line=4, forms=FORMS)
     assert release == Release("line 4", "laplace", Fraction(2), {"scale": "2"}, epsilon=Fraction(1))
 
 
@@ -176,7 +179,7 @@ def test_three_fields_are_enough() -> None:
     ],
 )
 def test_the_charge_is_worked_out_exactly(line: dict[str, Any], epsilon: Fraction | None) -> None:
-    assert Release.from_json(line).epsilon == epsilon
+    assert Release.from_json(line, forms=FORMS).epsilon == epsilon
 
 
 def test_every_optional_field_is_read() -> None:
@@ -193,7 +196,7 @@ def test_every_optional_field_is_read() -> None:
         "delta": "1e-6",
         "theorem": "clone",
     }
-    release = Release.from_json(line)
+    release = Release.from_json(line, forms=FORMS)
     assert (release.name, release.to, release.kind, release.n) == ("batch", "shuffled", "shuffled", 100)
     assert (release.cohort, release.delta, release.theorem) == (
         Cohort.of(range(100)),
@@ -232,7 +235,7 @@ def test_a_wrong_field_is_named_with_its_line(change: dict[str, Any], field: str
     path = tmp_path / "releases.jsonl"
     path.write_bytes(canonical(good) + b"\n" + canonical({**good, **change}) + b"\n")
     with pytest.raises(InvalidRecord) as refusal:
-        load_releases(path)
+        load_releases(path, FORMS)
     assert (refusal.value.line, refusal.value.field) == (2, field)
 
 
@@ -241,7 +244,7 @@ def test_a_missing_field_is_named(missing: str) -> None:
     line = {"mechanism": "laplace", "scale": "2", "sensitivity": "2"}
     del line[missing]
     with pytest.raises(InvalidRecord, match=missing):
-        Release.from_json(line)
+        Release.from_json(line, forms=FORMS)
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from dpaudit.claims import DpauditError
 from dpaudit.ledger import MalformedJson, canonical, load_file, load_releases, loads
 from dpaudit.ledger.records import strict_json as jsonl
+from dpaudit.noise import written_forms
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -115,4 +116,4 @@ def test_a_random_file_of_releases_is_refused_with_a_typed_error(data: bytes, tm
     path = tmp_path_factory.getbasetemp() / "any.jsonl"
     path.write_bytes(data)
     with pytest.raises(DpauditError):
-        load_releases(path)
+        load_releases(path, written_forms())
