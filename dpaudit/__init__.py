@@ -10,7 +10,7 @@ __version__ = "0.1.0"
 _WHERE = {
     "claims": ("BudgetExceeded", "Claim", "Bound", "DpauditError", "Enclosure",
                "Finding", "Leak", "SensitivityError", "Verdict", "exact"),
-    "noise": ("Gaussian", "Laplace", "RandomizedResponse", "from_units", "to_units"),
+    "noise": ("Gaussian", "KaryResponse", "Laplace", "RandomizedResponse", "from_units", "to_units"),
     "ledger": ("Cohort", "Ledger", "MemoryLedger", "Release", "open_ledger"),
     "sealed": ("Sealed", "seal", "seal_sums", "snap", "unseal"),
     "channel": ("Channel", "Reports", "Transcript", "sum_by_tag"),
@@ -33,6 +33,7 @@ __all__ = [
     "Enclosure",
     "Finding",
     "Gaussian",
+    "KaryResponse",
     "Laplace",
     "Leak",
     "Ledger",
@@ -106,7 +107,7 @@ if TYPE_CHECKING:
     from dpaudit.deployment import live, replay, simulate
     from dpaudit.ledger import Cohort, Ledger, MemoryLedger, Release, open_ledger
     from dpaudit.neighbours import Neighbours, add_remove, replace_one
-    from dpaudit.noise import Gaussian, Laplace, RandomizedResponse, from_units, to_units
+    from dpaudit.noise import Gaussian, KaryResponse, Laplace, RandomizedResponse, from_units, to_units
     from dpaudit.sealed import Sealed, seal, seal_sums, snap, unseal
     from dpaudit.subjects import Subject, subject
     from dpaudit.verdict import assert_private, audit

@@ -1,6 +1,7 @@
 """Mechanisms on a grid: exact sampling, simulation, log-probability, privacy curve. One file per family."""
 
 from dpaudit.noise.gaussian import Gaussian
+from dpaudit.noise.kary_response import KaryResponse
 from dpaudit.noise.laplace import Laplace
 from dpaudit.noise.mechanism import GRID, Noise, capped_steps, from_units, python_code, to_units
 from dpaudit.noise.randomized_response import RandomizedResponse
@@ -11,6 +12,7 @@ __all__ = [
     "GRID",
     "MECHANISMS",
     "Gaussian",
+    "KaryResponse",
     "Laplace",
     "Noise",
     "RandomizedResponse",

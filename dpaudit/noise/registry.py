@@ -7,11 +7,12 @@ from types import MappingProxyType
 
 from dpaudit.claims import InvalidValue, WrittenForm
 from dpaudit.noise.gaussian import Gaussian
+from dpaudit.noise.kary_response import KaryResponse
 from dpaudit.noise.laplace import Laplace
 from dpaudit.noise.mechanism import Noise
 from dpaudit.noise.randomized_response import RandomizedResponse
 
-_CLASSES: tuple[type[Noise], ...] = (Laplace, Gaussian, RandomizedResponse)
+_CLASSES: tuple[type[Noise], ...] = (Laplace, Gaussian, RandomizedResponse, KaryResponse)
 MECHANISMS: Mapping[str, type[Noise]] = MappingProxyType({each.name: each for each in _CLASSES})
 
 

@@ -42,7 +42,7 @@ def calibrate_shuffled(
         raise InvalidValue("mechanism", mechanism, f"{', '.join(first)} or {last} for shuffled reports")
     unit, whole_numbers = positive(grid, "grid"), read_counts(kind, counts)
     blanket = kind.of_size(1, unit, dict(whole_numbers)).rate is not None
-    methods = [name for name in THEOREMS if name != "laplace" or blanket]
+    methods = [each for each in THEOREMS if each != "laplace" or blanket]
     if method not in (None, *methods):
         raise InvalidValue("method", method, "one of " + ", ".join(methods))
     if not failure:
