@@ -1,1 +1,1 @@
-"""What people read: one file per format."""
+"""What people and other programs read: pages say what there is to say (content), formats write it down."""

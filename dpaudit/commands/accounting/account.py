@@ -3,54 +3,49 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 from dpaudit.claims import Bound, Finding, exact_delta, show, whole
-from dpaudit.commands import HOLDS, PAGES, UNPROVEN, VIOLATED, Answer, Command, as_json, given_epsilon
+from dpaudit.commands import HOLDS, PAGES, UNPROVEN, VIOLATED, Answer, Command, given_epsilon
 from dpaudit.commands.options import add_account_options, add_amplify_options, add_invert_options
 
 
 def account_command(options: argparse.Namespace) -> Answer:
     from dpaudit.accountants import account, odometer
-    from dpaudit.report.text import account_text, odometer_text
+    from dpaudit.accountants.spending_history import spending
+    from dpaudit.report.content.account import Account, account_report
+    from dpaudit.report.formats import write
 
     epsilon, delta = given_epsilon(options.epsilon, needed=False), options.delta
     limit = (epsilon, exact_delta(delta or 0)) if epsilon is not None else _own_budget(options.ledger)
     bound = account(options.ledger, delta=delta, fixed=options.fixed, limit=None if limit is None else limit[0])
     readings = odometer(options.ledger, delta=delta) if options.odometer else []
-    over = limit is not None and (bound.epsilon > limit[0] or bound.delta > limit[1])
-    findings = list(bound.findings)
-    if over and limit is not None:
-        findings.insert(0, Finding("DPA001", _excess(bound, limit), options.ledger))
-    if options.format == "json":
-        document = {
+    read = [(each.releases, each.name, each.epsilon, each.delta) for each in readings]
+    ledger_account = Account(options.ledger, bound, limit, list(bound.findings), read)
+    if ledger_account.over and limit is not None:
+        excess = Finding("DPA001", _excess(bound, limit), options.ledger)
+        ledger_account = replace(ledger_account, findings=[excess, *bound.findings])
+
+    def document() -> dict[str, Any]:
+        return {
             "schema": "dpaudit.account/1", "epsilon": show(bound.epsilon), "delta": show(bound.delta), "method": bound.method,
             "observers": {name: {"epsilon": show(e), "delta": show(d)} for name, (e, d) in bound.per_observer.items()},
             "worst_client": dict(bound.worst_client), "releases": [line.to_dict() for line in bound.lines],
-            "findings": [finding.to_dict() for finding in findings],
+            "findings": [finding.to_dict() for finding in ledger_account.findings],
             "notes": list(bound.notes), **({"odometer": [r.to_dict() for r in readings]} if options.odometer else {}),
         }  # fmt: skip
-        return (VIOLATED if over else HOLDS), as_json(document)
-    budget = None if limit is None else f"ε={show(limit[0])}, δ={show(limit[1])}"
-    if options.format in ("html", "markdown"):
-        from dpaudit.accountants.spending_history import spending
-        from dpaudit.report.account_html import Account, account_html
-        from dpaudit.report.account_markdown import account_markdown
 
-        spent = spending(options.ledger, bound, delta=delta, fixed=options.fixed)
-        form = account_html if options.format == "html" else account_markdown
-        return (VIOLATED if over else HOLDS), form(Account(options.ledger, bound, spent, limit, over, findings))
-    text = account_text(bound, options.ledger, budget)
-    text += odometer_text([(r.releases, r.name, r.epsilon, r.delta) for r in readings])
-    return (VIOLATED if over else HOLDS), text + ("\n  DPA001   over budget" if over else "")
+    report = account_report(ledger_account, document, lambda: spending(options.ledger, bound, delta=delta, fixed=options.fixed))
+    return (VIOLATED if ledger_account.over else HOLDS), write(options.format, report)
 
 
 def _excess(bound: Bound, limit: tuple[Fraction, Fraction]) -> str:
-    from dpaudit.claims.decimals import number
+    from dpaudit.report.rounding import at_most
 
     if bound.epsilon > limit[0]:
-        return f"ε = {number(bound.epsilon)} exceeds the budget {number(limit[0])}"
+        return f"ε = {at_most(bound.epsilon)} exceeds the budget {at_most(limit[0])}"
     return f"δ = {show(bound.delta)} exceeds the budget's {show(limit[1])}"
 
 
@@ -82,18 +77,17 @@ def invert_command(options: argparse.Namespace) -> Answer:
 
 
 def _enclosure(found: Any, name: str, symbol: str, method: str, options: argparse.Namespace, digits: int) -> Answer:
-    from dpaudit.report.text import enclosure_text
+    from dpaudit.report.content.calibration import enclosure_report
+    from dpaudit.report.formats import write
 
     code = HOLDS if found.in_domain else UNPROVEN
-    if options.format != "json":
-        return code, enclosure_text(found, symbol, method, digits)
     document = {
         "schema": f"dpaudit.{'amplify' if name == 'epsilon' else 'invert'}/1",
         name: {"lower": show(found.lower), "upper": show(found.upper)},
         "attack": None if found.attack is None else show(found.attack), "in_domain": found.in_domain, "method": method,
         "findings": [] if found.in_domain else [Finding("DPA005", "ε0 is outside the theorem's domain", method).to_dict()],
     }  # fmt: skip
-    return code, as_json(document)
+    return code, write(options.format, enclosure_report(found, symbol, method, digits, document))
 
 
 COMMANDS = (

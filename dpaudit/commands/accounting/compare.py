@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from dpaudit.claims import Bound, DpauditError, exact_delta, show, whole
-from dpaudit.commands import HOLDS, Answer, Command, algorithm_parameters, as_json, progress
+from dpaudit.commands import HOLDS, Answer, Command, algorithm_parameters, progress
 from dpaudit.commands.options import add_compare_options
 
 if TYPE_CHECKING:
@@ -33,7 +33,8 @@ def compare_command(options: argparse.Namespace) -> Answer:
 
 def _compare_ledgers(options: argparse.Namespace) -> Answer:
     from dpaudit.accountants import account
-    from dpaudit.report.comparisons import ledgers_text
+    from dpaudit.report.content.comparisons import ledgers_report
+    from dpaudit.report.formats import write
 
     delta = None if options.delta is None else exact_delta(options.delta)
     bounds = [(path, account(path, delta=delta, fixed=options.fixed)) for path in options.ledgers]
@@ -42,7 +43,7 @@ def _compare_ledgers(options: argparse.Namespace) -> Answer:
         "ledgers": [_ledger(path, bound) for path, bound in bounds],
         "change": {"from": bounds[0][0], "to": bounds[-1][0], "observers": _change(bounds[0][1], bounds[-1][1])},
     }
-    return HOLDS, as_json(document) if options.format == "json" else ledgers_text(document)
+    return HOLDS, write(options.format, ledgers_report(document))
 
 
 def _ledger(path: str, bound: Bound) -> dict[str, Any]:
@@ -64,7 +65,8 @@ def _change(first: Bound, last: Bound) -> dict[str, dict[str, str]]:
 
 
 def _compare_calibrations(options: argparse.Namespace) -> Answer:
-    from dpaudit.report.comparisons import calibrations_text
+    from dpaudit.report.content.comparisons import calibrations_report
+    from dpaudit.report.formats import write
 
     instances = whole("100" if options.instances is None else options.instances, "instances")
     seed = whole("1" if options.seed is None else options.seed, "seed", 0)
@@ -79,7 +81,7 @@ def _compare_calibrations(options: argparse.Namespace) -> Answer:
         "schema": "dpaudit.compare/1", "epsilon": show(parameters["epsilon"]), "horizon": parameters["horizon"],
         "instances": instances, "seed": seed, "calibrations": rows,
     }  # fmt: skip
-    return HOLDS, as_json(document) if options.format == "json" else calibrations_text(document)
+    return HOLDS, write(options.format, calibrations_report(document))
 
 
 def _row(name: str, parameters: Mapping[str, Any], instances: int, seed: int) -> dict[str, Any]:

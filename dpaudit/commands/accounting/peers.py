@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from dpaudit.claims import DpauditError, InvalidValue, exact_delta, positive, show, whole
-from dpaudit.commands import HOLDS, Answer, Command, as_json
+from dpaudit.commands import HOLDS, Answer, Command
 from dpaudit.commands.options import add_peers_options
 
 if TYPE_CHECKING:
@@ -19,7 +19,8 @@ DELTA = "1e-6"  # at δ = 0 the peers have little to say
 def peers_command(options: argparse.Namespace) -> Answer:
     from dpaudit.accountants.peers.comparison import PEERS, ask_peers
     from dpaudit.accountants.peers.same_releases import of_worst_client, our_enclosure
-    from dpaudit.report.comparisons import peers_text
+    from dpaudit.report.content.comparisons import peers_report
+    from dpaudit.report.formats import write
 
     releases, count = _releases(options)
     delta = exact_delta(DELTA if options.delta is None else options.delta)
@@ -32,7 +33,7 @@ def peers_command(options: argparse.Namespace) -> Answer:
         "peers": [figure.to_dict() for figure in figures], "findings": [finding.to_dict() for finding in findings],
         "cannot": {peer.name: {what: why for what, why in peer.cannot.items() if what in same.features} for peer in PEERS},
     }  # fmt: skip
-    return HOLDS, as_json(document) if options.format == "json" else peers_text(document)
+    return HOLDS, write(options.format, peers_report(document))
 
 
 def _releases(options: argparse.Namespace) -> tuple[list[Release], int]:

@@ -35,6 +35,8 @@ CODES = {Outcome.CERTIFIED: HOLDS, Outcome.REFUTED: VIOLATED, Outcome.UNPROVEN: 
 
 
 def audit_command(options: argparse.Namespace) -> Answer:
+    from dpaudit.report.content.audit import audit_report
+    from dpaudit.report.formats import write
     from dpaudit.subjects.targets import NothingToCheck
 
     try:
@@ -65,7 +67,7 @@ def audit_command(options: argparse.Namespace) -> Answer:
             break
     if options.witness is not None and verdicts:
         _write_witness(verdicts[0], options.witness)
-    return worst(codes), _report(verdicts, options.format, alone=len(subjects) == 1)
+    return worst(codes), write(options.format, audit_report(verdicts, len(subjects) == 1)) if verdicts else ""
 
 
 def _subjects(options: argparse.Namespace) -> list[Subject]:
@@ -87,21 +89,6 @@ def _examine(subject: Subject, options: argparse.Namespace, witness: Any) -> Exa
             picture=options.format in ("html", "markdown"),
         )  # fmt: skip
         return examine(subject, how)
-
-
-def _report(verdicts: list[Verdict], form: str, *, alone: bool) -> str:
-    """``alone``: one subject was asked about, so its JSON is an object and no list."""
-    if form == "json":
-        documents = [verdict.to_dict() for verdict in verdicts]
-        return as_json(documents[0] if alone else documents) if documents else ""
-    if form in ("html", "markdown") and verdicts:
-        from dpaudit.report.audit_html import audit_html
-        from dpaudit.report.audit_markdown import audit_markdown
-
-        return (audit_html if form == "html" else audit_markdown)(verdicts)
-    from dpaudit.report.text import audit_text
-
-    return "\n\n".join(audit_text(verdict) for verdict in verdicts)
 
 
 def _read_witness(path: str) -> Any:

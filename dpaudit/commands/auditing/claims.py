@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from dpaudit.commands import HOLDS, NOTHING, PAGES, UNPROVEN, VIOLATED, Answer, Command, as_json, fail, progress, worst
+from dpaudit.commands import HOLDS, NOTHING, PAGES, UNPROVEN, VIOLATED, Answer, Command, fail, progress, worst
 from dpaudit.commands.options import add_claims_options
 
 CODES = {"verified": HOLDS, "refuted": VIOLATED, "conditional": UNPROVEN, "unchecked": UNPROVEN}
@@ -20,17 +20,16 @@ FEW = 8  # ids in a command that a person copies; without ids it renews more, ne
 
 def claims_command(options: argparse.Namespace) -> Answer:
     """Decide them, or read stored evidence and say what of it is stale. What cannot be decided stops no other claim."""
-    from dpaudit.papers.checks import SCHEMA, find_checks, select
-    from dpaudit.report.claims_html import claims_html
-    from dpaudit.report.claims_markdown import claims_markdown
-    from dpaudit.report.claims_notes import Source
-    from dpaudit.report.claims_text import claims_text
+    from dpaudit.papers.checks import find_checks, select
+    from dpaudit.report.content.claims import claims_report
+    from dpaudit.report.content.evidence import EvidenceSource
+    from dpaudit.report.formats import write
 
     checks = find_checks()
     chosen = select(checks, options.ids)
     _warn(checks, chosen)
     if options.stored is None:
-        decided, source = _computed(chosen, bool(options.quick)), Source(quick=bool(options.quick))
+        decided, source = _computed(chosen, bool(options.quick)), EvidenceSource(quick=bool(options.quick))
     else:
         decided, source = _stored(options, checks, chosen)
     codes = (
@@ -39,16 +38,9 @@ def claims_command(options: argparse.Namespace) -> Answer:
         + [UNPROVEN for _ in source.missing]
     )
     code = worst(codes) if codes else NOTHING
-    if options.format == "json":
-        claims = [each.to_dict() for each in decided]
-        return code, as_json({"schema": SCHEMA, "quick": source.quick, "claims": claims, "missing": list(source.missing)})
-    if options.format == "html":
-        return code, claims_html(decided, source)
-    if options.format == "markdown":
-        return code, claims_markdown(decided, source)
     terminal = options.output is None and sys.stdout.isatty()
     room = max(shutil.get_terminal_size().columns, 40) if terminal else None
-    return code, claims_text(decided, full=bool(options.ids), source=source, room=room)
+    return code, write(options.format, claims_report(decided, source, full=bool(options.ids)), room)
 
 
 def _warn(checks: Mapping[str, Any], chosen: Sequence[Any]) -> None:
@@ -75,7 +67,7 @@ def _computed(chosen: Sequence[Any], quick: bool) -> list[Any]:
 def _stored(options: argparse.Namespace, checks: Mapping[str, Any], chosen: Sequence[Any]) -> tuple[list[Any], Any]:
     from dpaudit.ledger import load_file
     from dpaudit.papers.stored_evidence import read_stored
-    from dpaudit.report.claims_notes import Source
+    from dpaudit.report.content.evidence import EvidenceSource
 
     document, asked = load_file(options.stored), [check.id for check in chosen]
     stored = read_stored(document, checks)
@@ -86,7 +78,7 @@ def _stored(options: argparse.Namespace, checks: Mapping[str, Any], chosen: Sequ
     quick = bool(document.get("quick"))
     name = options.stored if options.format == "text" else Path(options.stored).name  # a page is handed on, its folders are not
     words = ["dpaudit", "claims", *ids, *(["--quick"] if quick else []), "--format", "json", "--output", name]
-    return decided, Source(quick, name, missing, shlex.join(words))
+    return decided, EvidenceSource(quick, name, missing, shlex.join(words))
 
 
 COMMANDS = (

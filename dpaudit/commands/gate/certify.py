@@ -36,7 +36,8 @@ def certify_command(options: argparse.Namespace) -> Answer:
     from dpaudit.gate.policy import read_config
     from dpaudit.ledger import load_file
     from dpaudit.ledger.keys import read_private_key
-    from dpaudit.report.certificate_text import certified_text
+    from dpaudit.report.content.certificate import certified_report
+    from dpaudit.report.formats import write
 
     place = Path(options.certificate)
     _refuse_existing(place)
@@ -60,9 +61,8 @@ def certify_command(options: argparse.Namespace) -> Answer:
         return code, as_json(answer) if options.format == "json" else ""
     write_new(text, place)
     keyid = _signer(text)
-    if options.format == "json":
-        return HOLDS, as_json({"schema": "dpaudit.certify/1", "certified": True, "file": str(place), "signer": keyid, **document})
-    return HOLDS, certified_text(document["predicate"], keyid, str(place))
+    answer = {"schema": "dpaudit.certify/1", "certified": True, "file": str(place), "signer": keyid, **document}
+    return HOLDS, write(options.format, certified_report(document["predicate"], keyid, str(place), answer))
 
 
 def _signer(text: str) -> str:
@@ -118,7 +118,8 @@ def verify_certificate(options: argparse.Namespace) -> Answer:
     """Exit 0 when it is whole and signed by a trusted key, 3 when the key is not trusted; DPA007 (1) when it was changed."""
     from dpaudit.certificate import UnreadableCertificate, check, open_certificate, registry_entry, to_fill
     from dpaudit.ledger.keys import read_public_key
-    from dpaudit.report.certificate_text import verified_text
+    from dpaudit.report.content.certificate import verified_report
+    from dpaudit.report.formats import write
 
     if options.checkpoint is not None:
         raise DpauditError("--checkpoint is for ledgers; a certificate names the head of its ledger itself")
@@ -126,7 +127,7 @@ def verify_certificate(options: argparse.Namespace) -> Answer:
     found = check(open_certificate(options.target, keys), ledger=options.ledger, source=options.source)
     code, answer = (HOLDS if found.opened.trusted else UNPROVEN), found.to_dict()
     try:
-        text = as_json(answer) if options.format == "json" else verified_text(answer, found.opened.predicate)
+        text = write(options.format, verified_report(answer, found.opened.predicate))
         if options.registry is not None and code == HOLDS:
             entry = registry_entry(found.opened)
             write_file(as_json(entry), options.registry)

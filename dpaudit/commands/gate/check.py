@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,29 +12,34 @@ from dpaudit.claims import DpauditError
 from dpaudit.commands import Answer, Command, as_json, progress, write_file
 from dpaudit.commands.options import add_check_options
 from dpaudit.gate.results import Checked, Place
+from dpaudit.report.formats import renderers, write
 
 if TYPE_CHECKING:
     from dpaudit.gate.policy import Config
+    from dpaudit.report.interface import Report
 
-FORMATS = ("sarif", "junit", "github", "html", "markdown")
+FORMATS = tuple(name for name in renderers if name not in ("text", "json"))
 
 
 def check_command(options: argparse.Namespace) -> Answer:
+    from dpaudit.report.content.check import check_report
+
     also = [_also(given) for given in options.also]
     form = options.format or ("github" if os.environ.get("GITHUB_ACTIONS") == "true" else "text")
     try:
         checked = _checked(options)
     except DpauditError as error:
         if form == "github":  # beside the message on stderr
-            from dpaudit.report.check_github import annotation
+            from dpaudit.report.formats.github import annotation
 
             print(annotation("error", Place("pyproject.toml", 1), "dpaudit check", str(error)))
         raise
+    report = check_report(checked)
     if form == "github":
-        _summarise(checked)
+        _summarise(report)
     for kind, file in also:
-        write_file(_written(kind)(checked), str(file))
-    return checked.exit, _written(form)(checked)
+        write_file(write(kind, report), str(file))
+    return checked.exit, write(form, report)
 
 
 def _also(given: str) -> tuple[str, Path]:
@@ -80,34 +85,12 @@ def _refuse_overwriting(config: Config, outputs: Sequence[str | None]) -> None:
             raise DpauditError(f"the report would overwrite {name}, which this check uses; name another file")
 
 
-def _written(form: str) -> Callable[[Checked], str]:
-    if form == "json":
-        return lambda checked: as_json(checked.to_dict())
-    if form == "sarif":
-        from dpaudit.report.check_sarif import check_sarif
-
-        return lambda checked: as_json(check_sarif(checked))
-    if form == "junit":
-        from dpaudit.report.check_junit import check_junit as writer
-    elif form == "github":
-        from dpaudit.report.check_github import check_github as writer
-    elif form == "html":
-        from dpaudit.report.check_html import check_html as writer
-    elif form == "markdown":
-        from dpaudit.report.check_markdown import check_markdown as writer
-    else:
-        from dpaudit.report.check_text import check_text as writer
-    return writer
-
-
-def _summarise(checked: Checked) -> None:
+def _summarise(report: Report) -> None:
     """The job's summary, where GitHub says where it is."""
-    from dpaudit.report.check_markdown import check_markdown
-
     place = os.environ.get("GITHUB_STEP_SUMMARY")
     if place:
         with Path(place).open("a", encoding="utf-8") as file:
-            file.write(check_markdown(checked) + "\n")
+            file.write(write("markdown", report) + "\n")
 
 
 COMMANDS = (

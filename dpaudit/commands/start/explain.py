@@ -5,16 +5,14 @@ from __future__ import annotations
 import argparse
 
 from dpaudit.claims.rules import rule
-from dpaudit.commands import HOLDS, Answer, Command, as_json
+from dpaudit.commands import HOLDS, Answer, Command
 
 
 def explain_command(options: argparse.Namespace) -> Answer:
-    from dpaudit.report.text import wrapped
+    from dpaudit.report.content.start import rule_report
+    from dpaudit.report.formats import write
 
-    found = rule(options.rule)
-    if options.format == "json":
-        return HOLDS, as_json({"schema": "dpaudit.explain/1", **vars(found)})
-    return HOLDS, "\n".join([f"{found.id}: {found.title}", *wrapped("why", found.why), *wrapped("do", found.remedy)])
+    return HOLDS, write(options.format, rule_report(rule(options.rule)))
 
 
 def _add_options(command: argparse.ArgumentParser) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from dpaudit.claims import DpauditError, show, whole
-from dpaudit.commands import HOLDS, Answer, Command, algorithm_parameters, as_json, progress
+from dpaudit.commands import HOLDS, Answer, Command, algorithm_parameters, progress
 from dpaudit.commands.options import add_demo_options, add_run_options
 
 if TYPE_CHECKING:
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 
 def run_command(options: argparse.Namespace) -> Answer:
-    from dpaudit.report.text import run_text
+    from dpaudit.report.content.start import run_report
+    from dpaudit.report.formats import write
     from dpaudit.subjects.targets import make_algorithm
 
     subject = make_algorithm(options.name, algorithm_parameters(options))
@@ -30,7 +31,7 @@ def run_command(options: argparse.Namespace) -> Answer:
         "spent": None if subject.notes.get("privacy") else dict(zip(("epsilon", "delta"), map(show, spent), strict=True)),
         "findings": findings, "choices": dict(subject.notes),
     }  # fmt: skip
-    return HOLDS, as_json(document) if options.format == "json" else run_text(document, subject.notes)
+    return HOLDS, write(options.format, run_report(document, subject.notes))
 
 
 def _play(subject: Subject, options: argparse.Namespace, seed: int | None) -> tuple[Mapping[str, Any], list[Any], Any]:
@@ -76,19 +77,18 @@ def _new_ledger(subject: Subject, path: str | None, kind: str) -> Ledger:
 
 
 def demo_command(options: argparse.Namespace) -> Answer:
-    from dpaudit.report.text import demo_text
+    from dpaudit.report.content.start import demo_report
+    from dpaudit.report.formats import write
     from dpaudit.subjects.targets import demo_rows
     from dpaudit.verdict.demo import HORIZON, INSTANCES, demo
 
     seed = 1 if options.seed is None else whole(options.seed, "seed", 0)
     with progress("demo", total=len(demo_rows())) as step:
         document = demo(seed=seed, progress=step)
-    if options.format == "json":
-        return HOLDS, as_json(document)
     title = (
         f"Three private bandits, ε=1, δ=1e-6, T={HORIZON:,}, K=10, d=2; regret: mean of {INSTANCES} random instances; seed {seed}"
     )
-    return HOLDS, demo_text(document["rows"], title)
+    return HOLDS, write(options.format, demo_report(document, title))
 
 
 COMMANDS = (

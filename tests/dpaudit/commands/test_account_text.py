@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dpaudit.cli import main
-from dpaudit.report.text import MOST_ROWS
+from dpaudit.report.content.account import MOST_ROWS
 
 
 def printed(path: Path, rows: list[dict[str, object]], capsys: pytest.CaptureFixture[str], *options: str) -> str:

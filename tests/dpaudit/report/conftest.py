@@ -1,4 +1,4 @@
-"""A real browser: headless Chromium, driven through its own debugging protocol."""
+"""A real browser, headless Chromium driven through its own debugging protocol; and gates whose names try to break out."""
 
 from __future__ import annotations
 
@@ -11,12 +11,17 @@ import sys
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import date
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
 from websocket import WebSocket, create_connection
+
+from dpaudit.claims import Claim
+from dpaudit.gate.results import Checked, Judged, Noted, Place, Waiver
 
 # Labels of charts that leave the page; pairs of them that cover each other.
 OUTSIDE = """[...document.querySelectorAll('svg text')].filter(t => { const r = t.getBoundingClientRect();
@@ -24,6 +29,31 @@ OUTSIDE = """[...document.querySelectorAll('svg text')].filter(t => { const r = 
 COVERED = """[...document.querySelectorAll('svg')].flatMap(s => { const t = [...s.querySelectorAll('text')].map(e =>
   [e.textContent, e.getBoundingClientRect()]); return t.flatMap(([a, p], i) => t.slice(i + 1).filter(([b, q]) =>
   p.left < q.right && q.left < p.right && p.top + 3 < q.bottom && q.top + 3 < p.bottom).map(([b]) => a + ' / ' + b)) })"""
+
+NASTY = "release '<script>alert(1)</script>' | 50 %,\r\n::error::owned\n##[error]owned \x00\x1b[31m ![x](http://x.example) @all `"
+HERE = Place("service/a b:c.py", 13)
+WAIVER = Waiver("DPA004", "b" * 16, f"reason {NASTY}", "ann <ann@example.org>", date(2027, 1, 31))
+FINDING = Noted("DPA004", NASTY, NASTY, "a" * 16, HERE, fails=True)
+HOLDS = Judged(
+    "holds", "a.py:f", Claim("1"), "certified", "certified", 0, "proven", HERE, Fraction(1), {"epsilon": 0.9, "samples": 10,
+    "method": "exact replay", "confidence": 1.0}, 1.0, change="ε 0.8 → 1, budget 1", seconds=0.5, timeout=600,
+)  # fmt: skip
+FAILS = replace(HOLDS, name="fails", verdict="refuted", code=1, reason=NASTY, target=NASTY, findings=(FINDING,), change=NASTY)
+WAIVED = replace(FAILS, name="waived", code=0, findings=(replace(FINDING, waiver=WAIVER),))
+UNPROVEN = replace(HOLDS, name="unproven", verdict="unproven", code=3, reason=NASTY, upper=None)
+NOTED = replace(HOLDS, name="noted", findings=(replace(FINDING, rule="DPA006", fails=False),), change=None)
+GONE = replace(HOLDS, name="gone", verdict="not checked", code=2, reason=NASTY, upper=None, lower=None, detectable=None)
+STALE = Noted("DPA008", NASTY, "pyproject.toml:3", "c" * 16, Place("pyproject.toml", 3), fails=True)
+EVERYTHING = Checked(
+    "pyproject.toml", (HOLDS, FAILS, WAIVED, UNPROVEN, NOTED, GONE), (STALE,), ("old <b>budget</b>",), seed=1, seconds=2.0
+)
+CLEAN = Checked("pyproject.toml", (HOLDS,), seed=1)
+NOTHING = Checked("")
+
+
+@pytest.fixture
+def gates() -> dict[str, Checked]:
+    return {"everything": EVERYTHING, "clean": CLEAN, "nothing": NOTHING}
 
 
 @dataclass

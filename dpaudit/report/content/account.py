@@ -1,0 +1,144 @@
+"""An account: the figure against the budget, how it grew, who sees what, who pays most, what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from dpaudit.accountants.client_shares import Share
+from dpaudit.accountants.spending_history import Spending
+from dpaudit.accountants.worst_client import worst_text
+from dpaudit.claims import Bound, Finding, Line, show
+from dpaudit.claims.decimals import short
+from dpaudit.report.charts.clients import clients
+from dpaudit.report.charts.interval import interval
+from dpaudit.report.charts.timeline import timeline
+from dpaudit.report.content.audit import verdict_badge
+from dpaudit.report.content.findings import finding_blocks
+from dpaudit.report.document import Block, Document, Facts, Figures, Fold, Heading, Paragraph, Section, Table, facts
+from dpaudit.report.interface import Report
+from dpaudit.report.rounding import at_most
+
+SEES = {
+    "server": "sees all that is released to it",
+    "actions": "sees who plays what, in public",
+    "shuffled": "sees what leaves the shuffler",
+    "others-actions": "sees what the others play",
+}
+HEADER = ("release", "n", "ε0", "holds", "ε", "theorem", "needs")
+NOT_SUMS = "These are plain sums of what each client's releases cost; the proven figure composes them more tightly."
+ODOMETER = "odometer: whenever one stops, what was released so far costs at most this, but for probability δ in all"
+MOST_ROWS = 20
+
+Reading = tuple[int, str, Fraction, Fraction]  # releases so far, the last one's name, ε, δ
+
+
+@dataclass(frozen=True)
+class Account:
+    """All that is said of one ledger. ``limit``: the budget, if there is one."""
+
+    name: str
+    bound: Bound
+    limit: tuple[Fraction, Fraction] | None
+    findings: Sequence[Finding]
+    readings: Sequence[Reading] = ()
+
+    @property
+    def over(self) -> bool:
+        return self.limit is not None and (self.bound.epsilon > self.limit[0] or self.bound.delta > self.limit[1])
+
+    @property
+    def headline(self) -> str:
+        return f"ε ≤ {at_most(self.bound.epsilon)}, δ = {show(self.bound.delta)}"
+
+    @property
+    def observers(self) -> dict[str, str]:
+        return {who: f"ε ≤ {at_most(e)}, δ = {show(d)}: {SEES[who]}" for who, (e, d) in self.bound.per_observer.items()}
+
+
+def account_report(account: Account, data: Callable[[], Any], spending: Callable[[], Spending]) -> Report:
+    """``spending``: how the figure grew, which only a page shows."""
+    return Report(lambda depth: _brief(account) if depth == "terminal" else _page(account, spending()), data)
+
+
+def _page(account: Account, spending: Spending) -> Document:
+    bound, limit = account.bound, account.limit
+    state = () if limit is None else (" ", verdict_badge("over budget" if account.over else "within budget"))
+    budget = "" if limit is None else f", budget ε = {at_most(limit[0])}, δ = {show(limit[1])}"
+    drawn = [] if limit is None else [interval(None, bound.epsilon, limit[0], "budget")]
+    if spending.steps:
+        drawn.append(timeline(spending.steps, None if limit is None else limit[0], bound.epsilon))
+    blocks: list[Block] = [
+        Heading((account.headline, *state)),
+        Paragraph(f"{account.name}{budget}", "soft"),
+        Figures(drawn),
+        facts({"method": bound.method, **account.observers}),
+        Heading("Who pays most", 2),
+        Paragraph(worst_text(bound.worst_client) if bound.worst_client else "nobody"),
+        *share_blocks(spending.shares, spending.summed),
+        *finding_blocks(account.findings),
+    ]
+    if bound.lines:
+        rows, left = account_rows(bound.lines)
+        more = [Paragraph(f"and {left:,} cheaper releases", "soft")] if left else []
+        blocks.append(Fold("Releases", (Table(HEADER, rows, "roomy"), *more)))
+    blocks += [Paragraph(note, "soft") for note in bound.notes]
+    return Document(f"Account: {account.name}", [Section(blocks)])
+
+
+def share_blocks(shares: Sequence[Share], summed: bool) -> list[Block]:
+    """How many clients pay how much."""
+    return [clients(shares), *([Paragraph(NOT_SUMS, "soft")] if summed else [])] if shares else []
+
+
+def _brief(account: Account) -> Document:
+    """The figure, who sees what, who pays most, and a line per release; many equal lines as one."""
+    bound, limit = account.bound, account.limit
+    budget = "" if limit is None else f"  (budget ε={show(limit[0])}, δ={show(limit[1])})"
+    worst = {"worst": worst_text(bound.worst_client)} if bound.worst_client else {}
+    first: list[Block] = [
+        Heading(f"{account.name}: {account.headline}{budget}"),
+        facts({"method": bound.method, **account.observers, **worst}),
+    ]
+    last: list[Block] = []
+    if bound.lines:
+        rows, left = account_rows(bound.lines)
+        last = [Table(HEADER, rows)]
+        last += [Paragraph(f"… and {left} cheaper releases; --format json lists all")] if left else []
+    said = [*((each.rule, each.message) for each in bound.findings), *(("note", note) for note in bound.notes)]
+    sections = [Section(first), Section([*last, Facts(said)])] if last else [Section([*first, Facts(said)])]
+    sections += [_odometer(account.readings)] if account.readings else []
+    if account.over:
+        final = sections.pop()
+        sections.append(Section([*final.blocks, facts({"DPA001": "over budget"})]))
+    return Document(f"Account: {account.name}", sections)
+
+
+def _odometer(readings: Sequence[Reading]) -> Section:
+    """The running figure after 1, 2, 4, … releases and after the last."""
+    chosen = [reading for reading in readings if reading[0] & (reading[0] - 1) == 0 or reading[0] == len(readings)]
+    rows = [(str(place), name, at_most(epsilon), show(delta)) for place, name, epsilon, delta in chosen]
+    return Section((Paragraph(ODOMETER), Table(("releases", "last", "ε", "δ"), rows)))
+
+
+def account_rows(lines: Sequence[Line]) -> tuple[list[tuple[str, ...]], int]:
+    """A row per release; when they are many, a row per kind, the costliest first, and how many releases are left out."""
+    groups: dict[tuple[Any, ...], list[Line]] = {}
+    for position, line in enumerate(lines):
+        kind = (line.epsilon0, line.in_domain, line.epsilon, line.theorem, line.preconditions)
+        groups.setdefault((*kind, position) if len(lines) <= MOST_ROWS else kind, []).append(line)
+    kinds = list(groups.values())
+    if len(kinds) > MOST_ROWS:
+        kinds = sorted(kinds, key=lambda kind: kind[0].epsilon, reverse=True)[:MOST_ROWS]
+    return [_account_row(kind) for kind in kinds], len(lines) - sum(map(len, kinds))
+
+
+def _account_row(alike: Sequence[Line]) -> tuple[str, ...]:
+    line, sizes = alike[0], sorted({each.n for each in alike})
+    more = f" … {short(alike[-1].batch)} ({len(alike)})" if len(alike) > 1 else ""
+    return (
+        short(line.batch) + more, str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]}–{sizes[-1]}", at_most(line.epsilon0),
+        "yes" if line.in_domain else "no", at_most(line.epsilon), line.theorem, line.preconditions,
+    )  # fmt: skip

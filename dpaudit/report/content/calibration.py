@@ -1,0 +1,54 @@
+"""How much noise a claim takes, and what shuffled reports cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from dpaudit.claims import Enclosure, show
+from dpaudit.noise import MECHANISMS
+from dpaudit.report.content.start import claim_words
+from dpaudit.report.document import Document, Facts, Heading, Section
+from dpaudit.report.interface import Report
+from dpaudit.report.rounding import decimal, enclosure_words
+
+OUTSIDE = "the theorem does not hold there: ε0 ≤ log(n/(16 log(2/δ))) fails, so this proves nothing"
+
+
+def calibration_report(data: Mapping[str, Any]) -> Report:
+    """The parameter first, then what it gives and why."""
+    claim, count, kind = data["claim"], data["count"], MECHANISMS[data["mechanism"]]
+    times = f", {count} times" if count > 1 else ""
+    crowd = f", {data['n']} shuffled reports" if data["n"] is not None else ""
+    head = f"{kind.size_words} {data['value']}{times}{crowd}: keeps {claim_words(claim, ' = ')}"
+    low, high = (Fraction(data["epsilon"][end]) for end in ("lower", "upper"))
+    exactly = f"ε = {show(high)}, exactly" if low == high else f"ε in {enclosure_words(low, high, 9)}"
+    pairs = []
+    if kind.stronger > 0:
+        what = "one report moves by at most" if crowd else "sensitivity"
+        pairs.append(("for", f"{what} {data['sensitivity']} (L{kind.norm})"))
+    pairs += [("gives", f"{exactly} at δ = {claim['delta']}"), ("theorem", data["theorem"])]
+    pairs += [("holds", _when(data["adaptive"]))] if count > 1 else []
+    pairs.append(("python", data["python"]))
+    for other in data["others"]:
+        pairs.append(("instead", f"{other['value']} by {other['theorem']}" + ("; " + _when(True) if other["adaptive"] else "")))
+    return Report(lambda depth: Document("Calibration", [Section([Heading(head), Facts(pairs)])]), lambda: data)
+
+
+def _when(adaptive: bool) -> str:
+    if adaptive:
+        return "also if noise is chosen on the way"
+    return "if all noise is fixed in advance (account --fixed); queries may depend on answers"
+
+
+def enclosure_report(enclosure: Enclosure, symbol: str, method: str, places: int, data: Mapping[str, Any]) -> Report:
+    """An amplified ε, or the ε0 that gives one."""
+    width = float(enclosure.upper - enclosure.lower)
+    head = f"{symbol} in {enclosure_words(enclosure.lower, enclosure.upper, places)}  ({method}, width {width:.2g})"
+    pairs = [] if enclosure.in_domain else [("DPA005", OUTSIDE)]
+    if enclosure.attack is not None:
+        whom = "the same reports" if method == "laplace" else "an ε0-LDP randomiser"  # clones bound any; the attack is on one
+        whom += " at the lower end" if symbol == "ε0" else ""
+        pairs.append(("attack", f"ε ≥ {decimal(enclosure.attack, 12)} for {whom}, by the shuffled observer"))
+    return Report(lambda depth: Document(symbol, [Section([Heading(head), Facts(pairs)])]), lambda: data)

@@ -1,0 +1,53 @@
+"""What the first commands say: the demo, one run, and a rule explained."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from dpaudit.claims.rules import Rule
+from dpaudit.report.document import Document, Heading, Listing, Section, Table, facts
+from dpaudit.report.interface import Report
+from dpaudit.report.rounding import at_least, at_most
+
+DEMO = ("model", "calibration", "claimed", "proven ≤", "attacked ≥", "verdict", "mean regret")
+
+
+def demo_report(data: Mapping[str, Any], title: str) -> Report:
+    rows = data["rows"]
+    body = [
+        (
+            row["model"], row["calibration"], claim_words(row["claim"]), at_most_or_none(row["upper"]),
+            at_least(row["lower"], Fraction(row["claim"]["epsilon"])), row["verdict"], f"{row['regret']:.0f}",
+        )
+        for row in rows
+    ]  # fmt: skip
+    why = Listing([f"{row['model']}, {row['calibration']}: {row['why']}" for row in rows])
+    sections = [Section([Heading(title)]), Section([Table(DEMO, body)]), Section([why])]
+    return Report(lambda depth: Document("Demo", sections), lambda: data)
+
+
+def claim_words(claim: Mapping[str, str], equals: str = "=") -> str:
+    """A claim of a JSON document; δ where there is one."""
+    return f"ε{equals}{claim['epsilon']}" + (f", δ{equals}{claim['delta']}" if claim["delta"] != "0" else "")
+
+
+def at_most_or_none(upper: str | None) -> str:
+    return "none" if upper is None else at_most(Fraction(upper))
+
+
+def run_report(data: Mapping[str, Any], notes: Mapping[str, str]) -> Report:
+    head = f"{data['algorithm']} ({data['calibration']}): regret {data['regret']:.6g} in {data['horizon']} rounds, "
+    words, spent = {"door": data["door"]}, data["spent"]
+    if spent is not None:
+        words["spent"] = f"ε = {at_most(Fraction(spent['epsilon']))}, δ = {spent['delta']} for the worst client"
+    words |= {finding["rule"]: finding["message"] for finding in data["findings"]}
+    words |= {key: value for key, value in notes.items() if key != "witness trials"}
+    section = Section([Heading(head + claim_words(data, " = ")), facts(words, 13)])
+    return Report(lambda depth: Document("Run", [section]), lambda: data)
+
+
+def rule_report(rule: Rule) -> Report:
+    section = Section([Heading(f"{rule.id}: {rule.title}"), facts({"why": rule.why, "do": rule.remedy})])
+    return Report(lambda depth: Document(rule.id, [section]), lambda: {"schema": "dpaudit.explain/1", **vars(rule)})
