@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dpaudit.claims import DpauditError, exact_epsilon, show
+from dpaudit.claims.decimals import number
 from dpaudit.claims.exit_codes import UNUSABLE
 from dpaudit.gate.results import Judged
 from dpaudit.ledger.records.strict_json import load_file
@@ -76,9 +77,7 @@ def _pair(budget: Any) -> str:
 
 
 def _short(epsilon: Fraction | str | None) -> str:
-    """Seven digits at most, rounded up."""
+    """As everywhere: exactly if that is short, else seven digits, rounded up."""
     if epsilon is None:
         return "none"
-    value = Fraction(epsilon)
-    exact = show(value)
-    return exact if len(exact) <= 12 else f"{float(value * (1 + Fraction(1, 10**6))):.7g}"
+    return number(Fraction(epsilon))
