@@ -3,8 +3,9 @@ PYTHON ?= python3.11
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile
 
-.PHONY: demo figures gate test check format bench soak wheel-test tree mirror readme lock clean
+.PHONY: demo figures gate install test test-fast test-slow check lint types layers format bench soak wheel-test tree mirror readme lock clean
 
 $(VENV)/.core: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || python3 -m venv $(VENV)
@@ -27,13 +28,27 @@ figures: $(VENV)/.full
 gate: $(VENV)/.full
 	$(BIN)/dpaudit check
 
-test: $(VENV)/.full wheel-test
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+install: $(VENV)/.full
 
-check: $(VENV)/.full
+# Everything. The slow tier starts servers, browsers and fresh environments, or needs more than about ten seconds a test.
+test: test-fast test-slow wheel-test
+
+test-fast: $(VENV)/.full
+	$(PYTEST) -m "not slow"
+
+test-slow: $(VENV)/.full
+	$(PYTEST) -m slow
+
+check: lint types layers
+
+lint: $(VENV)/.full
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+
+types: $(VENV)/.full
 	$(BIN)/mypy
+
+layers: $(VENV)/.full
 	$(BIN)/lint-imports
 
 format: $(VENV)/.full

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import os
 import shutil
@@ -17,12 +18,22 @@ from typing import Any
 import pytest
 
 MISSING = pytest.StashKey[set[str]]()
+SLOW_FIXTURES = {"debugger", "cluster"}
 Start = Callable[..., "subprocess.Popen[str]"]
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "needs(program): uses a program of the system; where CI is set, it must be there")
+    config.addinivalue_line("markers", "slow: of the slow tier (make test-slow); everything else is make test-fast")
     config.stash[MISSING] = set()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A browser or a scheduler makes a test slow."""
+    for item in items:
+        if SLOW_FIXTURES & set(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.slow)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
@@ -37,6 +48,21 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     for program in sorted(config.stash[MISSING]):
         terminalreporter.write_line(f"not installed, so tests that need it did not run: {program}", yellow=True)
+
+
+@pytest.fixture(scope="session")
+def example_source() -> Callable[..., str]:
+    """The source of a module with these mechanisms of the contract's examples, and no other."""
+
+    def source(*names: str) -> str:
+        text = (Path(__file__).parent / "contract" / "examples.py").read_text(encoding="utf-8")
+        body = ast.parse(text).body
+        chosen = {node.name: node for node in body if isinstance(node, ast.FunctionDef) and node.name in names}
+        assert chosen.keys() == set(names)
+        top = [node for node in body if isinstance(node, ast.Import | ast.ImportFrom | ast.Assign)]
+        return "\n".join(ast.unparse(node) + "\n" for node in (*top, *chosen.values()))
+
+    return source
 
 
 @pytest.fixture

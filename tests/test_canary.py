@@ -35,6 +35,8 @@ from dpaudit.claims import show
 from dpaudit.ledger import Ledger, Release, export_jsonl, export_parquet, load_releases
 from dpaudit.subjects.targets import make_algorithm, registered
 
+pytestmark = pytest.mark.slow
+
 UNITS = 771917
 CANARY = UNITS / 2**20  # 0.7361574172973633
 HORIZON = 1_000

@@ -1,4 +1,4 @@
-"""A missing program is named, and fails a CI job only; a test that waits for ever is ended with what it started."""
+"""A missing program is named, and fails a CI job only; no test waits for ever; every test is of one tier."""
 
 from __future__ import annotations
 
@@ -58,6 +58,34 @@ def test_a_test_that_waits_for_ever_fails_and_leaves_no_child(tmp_path: Path) ->
     child = int(next(line for line in done.stdout.splitlines() if line.startswith("child")).split()[1])
     with pytest.raises(ProcessLookupError):
         os.kill(child, 0)
+
+
+TIERS = """
+import pytest
+
+@pytest.fixture
+def cluster():
+    pass
+
+@pytest.mark.slow
+def test_marked():
+    pass
+
+def test_with_servers(cluster):
+    pass
+
+def test_quick():
+    pass
+"""
+
+
+@pytest.mark.parametrize(("tier", "outcome"), [("slow", "2 passed, 1 deselected"), ("not slow", "1 passed, 2 deselected")])
+def test_every_test_is_in_one_tier(tmp_path: Path, tier: str, outcome: str) -> None:
+    shutil.copy(Path(__file__).with_name("conftest.py"), tmp_path)
+    (tmp_path / "test_it.py").write_text(TIERS, encoding="utf-8")
+    command = [sys.executable, "-m", "pytest", "--strict-markers", "-p", "no:cacheprovider", "-m", tier, str(tmp_path)]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60)
+    assert outcome in done.stdout
 
 
 def test_every_test_of_this_suite_has_a_time_limit(pytestconfig: pytest.Config) -> None:

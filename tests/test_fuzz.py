@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+pytestmark = pytest.mark.slow
+
 
 def _load(name: str) -> ModuleType:
     """From its file, as other projects install a package called ``benchmarks``."""

@@ -10,7 +10,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from dpaudit.cli import build_parser
+
+pytestmark = pytest.mark.slow
 
 README = Path(__file__).parent.parent / "README.md"
 BLOCK = re.compile(r"<!-- (?P<kind>demo|output: (?P<command>.*?)) -->\n```\n(?P<body>.*?)```\n", re.DOTALL)

@@ -15,6 +15,8 @@ import pytest
 
 import dpaudit as dp
 
+pytestmark = pytest.mark.slow
+
 FILES = sorted(Path(__file__).parent.glob("bug_*.py"))
 SEED = 1
 

@@ -17,6 +17,8 @@ from proofs_checks.linear_bandits.theorems.regret.report_regret import (
 from proofs_checks.linear_bandits.theorems.table1_peers import QUOTED, peers
 from proofs_checks.shared.laplace_tails import MP
 
+pytestmark = pytest.mark.slow
+
 AS_PRINTED = [
     (regret, "refuted"),
     (expectation, "conditional"),

@@ -22,6 +22,8 @@ from algorithms.elimination.confidence import Situation, widths
 from algorithms.elimination.local import Local
 from algorithms.elimination.loop import Elimination, Setting
 
+pytestmark = pytest.mark.slow
+
 DRAWS = 1_000_000
 
 

@@ -17,6 +17,8 @@ import dpaudit as dp
 from algorithms.online.wrapper import wrap
 from dpaudit.claims import DpauditError, InvalidValue
 
+pytestmark = pytest.mark.slow
+
 HORIZON, EXPLORE = 8, 6
 RANGE = {"low": -1, "high": 1, "horizon": HORIZON, "actions": 2}
 

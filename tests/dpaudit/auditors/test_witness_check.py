@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 import dpaudit as dp
 from dpaudit.auditors.witness_check import NotAWitness, recheck
 
+pytestmark = pytest.mark.slow
+
 TEN = dp.replace_one(n=10, low=-1, high=1)
 DRAWN = st.lists(st.integers(-3, 3), min_size=2, max_size=5).map(lambda r: (np.array(r), np.array([*r[:-1], 0])))
 LISTED = [(np.zeros(10), np.eye(10)[k]) for k in range(3)]

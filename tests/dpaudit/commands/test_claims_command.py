@@ -15,6 +15,8 @@ from typing import Any
 import jsonschema
 import pytest
 
+pytestmark = pytest.mark.slow
+
 Done = subprocess.CompletedProcess[str]
 HEAD = "from dpaudit.papers.checks import Check, Decision\n"
 CHECK = 'Check("{0}", "Lemma 1", "1 + 1 = 2", {1})'

@@ -14,6 +14,8 @@ import pytest
 
 from dpaudit.ledger import LedgerUnavailable, load_releases, open_ledger, verify
 
+pytestmark = pytest.mark.slow
+
 # Fails every fsync and fdatasync while the file named by BROKEN exists; counts the calls that it let through.
 SHIM = r"""
 #define _GNU_SOURCE

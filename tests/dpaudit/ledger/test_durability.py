@@ -17,6 +17,8 @@ import pytest
 from dpaudit.claims import BudgetExceeded
 from dpaudit.ledger import Charge, LedgerUnavailable, load_releases, open_ledger, verify
 
+pytestmark = pytest.mark.slow
+
 NOBODY = 65534
 
 

@@ -12,6 +12,8 @@ from dpaudit.auditors.games.play import PAIRS, best_pair, play_game, undirected
 from dpaudit.auditors.runs.engine import Engine
 from dpaudit.auditors.runs.transcripts import Columns, Trials, gather
 
+pytestmark = pytest.mark.slow
+
 ONE, ZERO = np.ones(1), np.zeros(1)
 HERE = Engine(workers=1)
 

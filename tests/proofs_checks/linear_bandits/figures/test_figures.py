@@ -17,6 +17,8 @@ from proofs_checks.linear_bandits.figures.readings import central_close, converg
 from proofs_checks.linear_bandits.figures.regret_data import core_spot, instances, ratio, spot, wanted
 from proofs_checks.linear_bandits.figures.peers import no_core_set, phased_elimination
 
+pytestmark = pytest.mark.slow
+
 AS_PRINTED = [
     (converges, "conditional"),
     (central_close, "conditional"),
