@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import importlib.util
 import os
 import shutil
@@ -48,21 +47,6 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     for program in sorted(config.stash[MISSING]):
         terminalreporter.write_line(f"not installed, so tests that need it did not run: {program}", yellow=True)
-
-
-@pytest.fixture(scope="session")
-def example_source() -> Callable[..., str]:
-    """The source of a module with these mechanisms of the contract's examples, and no other."""
-
-    def source(*names: str) -> str:
-        text = (Path(__file__).parent / "contract" / "examples.py").read_text(encoding="utf-8")
-        body = ast.parse(text).body
-        chosen = {node.name: node for node in body if isinstance(node, ast.FunctionDef) and node.name in names}
-        assert chosen.keys() == set(names)
-        top = [node for node in body if isinstance(node, ast.Import | ast.ImportFrom | ast.Assign)]
-        return "\n".join(ast.unparse(node) + "\n" for node in (*top, *chosen.values()))
-
-    return source
 
 
 @pytest.fixture

@@ -120,6 +120,11 @@ def test_a_trusted_key_may_be_a_file(certified: Path, subject: Subject, key: Ed2
     pem = tmp_path / "auditor.pub"
     pem.write_bytes(key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo))
     through(tmp_path / "live.ledger", certified, subject, pem)
+    with dp.open_ledger(tmp_path / "live.ledger", readonly=True) as ledger:
+        assert ledger.spent() == (1, 0)
+    pem.write_bytes(Ed25519PrivateKey.generate().public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo))
+    with pytest.raises(dp.DpauditError):
+        through(tmp_path / "other.ledger", certified, subject, pem)
 
 
 def test_a_ledger_with_another_budget_or_a_past_is_refused(

@@ -128,9 +128,10 @@ def test_a_door_for_proven_releases_takes_none_after_a_leak_or_a_call_that_may_f
 
 def test_a_door_for_proven_releases_goes_on_after_what_an_audit_noticed(tmp_path: Path) -> None:
     x = dp.seal([0.5], -1, 1)
-    with dp.live(dp.open_ledger(tmp_path / "l"), budget="10", proven=True) as channel:
+    with dp.open_ledger(tmp_path / "l") as ledger, dp.live(ledger, budget="10", proven=True) as channel:
         dp.audit(flagged(CAUGHT["branch"]), seed=1, samples=500)
         channel.release("after", x.sum(), dp.Laplace(scale=2), sensitivity=2)
+        assert [release.name for release in ledger.releases()] == ["after"]
 
 
 def test_the_innermost_watch_is_told_and_a_standing_one_only_of_what_no_other_watches() -> None:
