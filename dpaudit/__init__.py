@@ -12,7 +12,7 @@ _WHERE = {
                "Finding", "Leak", "SensitivityError", "Verdict", "exact"),
     "noise": ("Gaussian", "KaryResponse", "Laplace", "RandomizedResponse", "from_units", "to_units"),
     "ledger": ("Cohort", "Ledger", "MemoryLedger", "Release", "open_ledger"),
-    "sealed": ("Sealed", "seal", "seal_sums", "snap", "unseal"),
+    "sealed": ("Sealed", "clip_rows", "seal", "seal_sums", "snap", "unseal"),
     "channel": ("Channel", "Reports", "Transcript", "sum_by_tag"),
     "deployment": ("live", "replay", "simulate"),
     "neighbours": ("Neighbours", "add_remove", "replace_one"),
@@ -55,6 +55,7 @@ __all__ = [
     "audit",
     "calibrate",
     "calibrate_shuffled",
+    "clip_rows",
     "compose",
     "composed_delta",
     "epsilon0_rule",
@@ -108,7 +109,7 @@ if TYPE_CHECKING:
     from dpaudit.ledger import Cohort, Ledger, MemoryLedger, Release, open_ledger
     from dpaudit.neighbours import Neighbours, add_remove, replace_one
     from dpaudit.noise import Gaussian, KaryResponse, Laplace, RandomizedResponse, from_units, to_units
-    from dpaudit.sealed import Sealed, seal, seal_sums, snap, unseal
+    from dpaudit.sealed import Sealed, clip_rows, seal, seal_sums, snap, unseal
     from dpaudit.subjects import Subject, subject
     from dpaudit.verdict import assert_private, audit
 

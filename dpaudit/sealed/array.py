@@ -19,6 +19,7 @@ from dpaudit.claims import InvalidValue, Leak, exact, float_down, float_up
 from dpaudit.sealed import operations as known
 from dpaudit.sealed import untraced
 from dpaudit.sealed.dependence import Dependence, common_width, dependence_of, distinct
+from dpaudit.sealed.origins import origin_of, origin_of_part
 from dpaudit.sealed.trace import ANY_BITS, ANYONE, TYPE, Elements, Intervals, Precision, Private, Untraced, caller, snap
 
 __all__ = [
@@ -191,7 +192,7 @@ class Sealed(NDArrayOperatorsMixin):
 
     # What keeps the trace, as far as it is known.
     def __getitem__(self, index: Any) -> Sealed:
-        return Sealed(known.index(self._private, index))
+        return Sealed(known.index(self._private, index).named(origin_of_part(self._private.origin, index)))
 
     def __pow__(self, exponent: Any) -> Any:
         """numpy computes x**2 and the like by other functions than np.power, and so do we, to the last bit."""
@@ -208,14 +209,14 @@ class Sealed(NDArrayOperatorsMixin):
             kwargs = {key: value for key, value in kwargs.items() if key != "out"}
         operation = known.UFUNCS.get((ufunc, method)) if all(key in ("axis", "keepdims") for key in kwargs) else None
         args, options = _privates(inputs), _privates_of(kwargs)
-        result = _known(operation, args, options)
+        result = _known(operation, args, options, (ufunc, method))
         return _seal(untraced.call_ufunc(ufunc, method, args, options) if result is None else result)
 
     def __array_function__(self, func: Callable[..., Any], _: Any, args: Any, kwargs: Any) -> Any:
         if func in (np.shape, np.ndim, np.size) and args and isinstance(args[0], Sealed) and len(args) == 1 and not kwargs:
             return getattr(args[0], func.__name__)
         opened, options = _privates(args), _privates_of(kwargs)
-        result = _known(known.FUNCTIONS.get(func), opened, options)
+        result = _known(known.FUNCTIONS.get(func), opened, options, func)
         name = f"{func.__module__}.{func.__name__}"
         return _seal(untraced.call(name, func, opened, options) if result is None else result)
 
@@ -236,7 +237,7 @@ class Sealed(NDArrayOperatorsMixin):
             if name not in known.PURE_METHODS:
                 self._leak(f"{name}(), which hands it out or changes it in place,")
             opened, options = (private, *_privates(args)), _privates_of(kwargs)
-            result = _known(known.METHODS.get(name), opened, options)
+            result = _known(known.METHODS.get(name), opened, options, name)
             return _seal(untraced.call(name, apply, opened, options) if result is None else result)
 
         return method
@@ -247,13 +248,14 @@ def _same(out: Any, first: Any) -> bool:
     return isinstance(out, tuple) and len(out) == 1 and out[0] is first and isinstance(first, Sealed)
 
 
-def _known(operation: Callable[..., Any] | None, args: Any, options: dict[str, Any]) -> Any:
-    """What a known operation gives; None where there is none, or where it cannot say."""
+def _known(operation: Callable[..., Any] | None, args: Any, options: dict[str, Any], name: Any) -> Any:
+    """What a known operation of that name gives; None where there is none, or where it cannot say."""
     if operation is None or not args:
         return None
     try:
         with np.errstate(all="ignore"):  # a warning would tell
-            return operation(*args, **options)
+            result = operation(*args, **options)
+            return result.named(origin_of(name, args, options)) if isinstance(result, Private) else result
     except Leak:
         raise
     except Exception:  # wrong arguments, or numbers too large: numpy's own function says so, or shows that they are right

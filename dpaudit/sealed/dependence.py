@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from dpaudit.claims import Leak
-from dpaudit.sealed.trace import LARGEST, NOBODY, Elements, Intervals, Private, Spread, Untraced, caller
+from dpaudit.sealed.joint_bounds import FREE, Joint
+from dpaudit.sealed.trace import ANY_BITS, LARGEST, NOBODY, Elements, Intervals, Private, Spread, Untraced, caller
 
 MOST_MOVES = 10**7  # numbers in a table of moves; what would need more is untraced
 
@@ -22,6 +23,8 @@ class Dependence:
     moves: np.ndarray  # (records or classes of records, coordinates)
     cohort: Any  # array of ids, or list of ranges; None for everybody
     slop: float
+    joint: Joint = FREE  # norms of all moves of one record together
+    bits: int = ANY_BITS  # without a slop, values are multiples of 2^-bits
 
     @property
     def finite(self) -> bool:
@@ -34,7 +37,7 @@ class Dependence:
         if norm == 0:
             return float((self.moves > 0).sum(axis=1).max(initial=0))
         lengths = np.hypot.reduce(self.moves, axis=1) if norm == 2 else self.moves.sum(axis=1)
-        return float(lengths.max(initial=0.0))
+        return min(float(lengths.max(initial=0.0)), self.joint.norm(norm))
 
     def steps(self, grid: Fraction, norm: int) -> int:
         """The same as a whole number of grid steps, never too small: rounding moves a coordinate by ⌈Δ/grid⌉ at most."""
@@ -48,8 +51,27 @@ class Dependence:
         if len(rows) > 1:
             rows = rows[:1] if (rows == rows[0]).all() else np.unique(rows, axis=0)
         worst = max((sum((-(-Fraction(m) // grid)) ** norm for m in row) for row in rows), default=0)
-        root = worst if norm == 1 else math.isqrt(worst)
-        return root + (root**norm < worst)
+        together = self._joint_steps(grid, norm)
+        return _root(worst, norm) if together is None else min(_root(worst, norm), together)
+
+    def _joint_steps(self, grid: Fraction, norm: int) -> int | None:
+        """The same from the norm of all moves together. On the grid nothing is rounded; else m coordinates that move are
+        rounded apart by less than one step each, which adds m steps to an L1 norm, and √m to an L2 norm."""
+        length = self.joint.norm(norm)
+        if math.isinf(length):
+            return None
+        steps = Fraction(length) / grid
+        if self.slop == 0.0 and (Fraction(1, 2**self.bits) / grid).denominator == 1:
+            return _root(math.floor(steps**norm), norm)
+        places = self.moves.shape[1]
+        spread = Fraction(places) if norm == 1 else Fraction(math.isqrt(places << 80) + 1, 1 << 40)
+        return math.ceil(steps + spread * (1 + 2 * Fraction(self.slop) / grid))
+
+
+def _root(power: int, norm: int) -> int:
+    """The least whole number whose square, or itself, is no smaller."""
+    root = power if norm == 1 else math.isqrt(power)
+    return root + (root**norm < power)
 
 
 def dependence_of(private: Private) -> Dependence | Untraced:
@@ -67,12 +89,16 @@ def dependence_of(private: Private) -> Dependence | Untraced:
 
 def _of(private: Private) -> Dependence | Untraced:
     trace, slop = private.trace, private.precision.slop
+    found: Dependence | Untraced
     assert not isinstance(trace, Untraced)
     if isinstance(trace, Intervals):
         return _of_intervals(trace, slop)
     if isinstance(trace, Elements):
-        return _of_elements(trace, private.value.shape, slop)
-    return _of_spread(trace, private.value.size, slop, removal=private.removal)
+        found = _of_elements(trace, private.value.shape, slop)
+        joint = trace.facts.joint if trace.facts.joint == FREE else trace.facts.joint.difference(one_sign=False)
+    else:
+        found, joint = _of_spread(trace, private.value.size, slop, removal=private.removal), trace.joint
+    return found if isinstance(found, Untraced) else replace(found, joint=joint, bits=private.precision.bits)
 
 
 def _of_spread(trace: Spread, size: int, slop: float, *, removal: bool) -> Dependence:

@@ -16,6 +16,7 @@ from dpaudit.sealed.traces.conditions import compared, is_number, logic, where
 from dpaudit.sealed.traces.counts import bincount, count_nonzero, histogram, sum_of_numbers
 from dpaudit.sealed.traces.functions import binned, function_of, numbers_for, raised, retyped, rounded
 from dpaudit.sealed.traces.layout import index, joined, rearranged, transposed
+from dpaudit.sealed.traces.norms import row_norm
 from dpaudit.sealed.traces.sums import average, dot, matmul, mean, running, total
 
 __all__ = ["FUNCTIONS", "METHODS", "PURE_METHODS", "UFUNCS", "index"]
@@ -76,6 +77,7 @@ FUNCTIONS: dict[Callable[..., Any], Operation] = {
     np.histogram: histogram,
     np.clip: clip,
     np.dot: dot,
+    np.linalg.norm: row_norm,
     np.where: where,
     np.nan_to_num: numbers_for,
     np.digitize: binned,

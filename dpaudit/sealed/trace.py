@@ -9,13 +9,16 @@ from __future__ import annotations
 import math
 import os
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from dpaudit.claims import InvalidValue
 from dpaudit.noise import GRID
+from dpaudit.sealed.joint_bounds import FREE, Joint, Shares
+from dpaudit.sealed.origins import Origin
+from dpaudit.sealed.row_facts import NOTHING, Facts
 
 LARGEST = 2**52  # units of the grid; see noise.to_units
 ANYONE = -1  # stands for "whichever record is added or removed" in the ids of a Spread
@@ -38,7 +41,7 @@ class Elements:
     ids, low and high broadcast to the shape of the value; several entries may share a record. Where records can be removed,
     ``axis``, counted from the end, is theirs: positions along it mean nothing, so that low and high are the same all along it.
     ``told`` is what a condition tells about the values that it was asked of; ``choices``, between which traces, each within a
-    range, a condition chose.
+    range, a condition chose. ``facts``: what else is known.
     """
 
     ids: np.ndarray
@@ -48,6 +51,7 @@ class Elements:
     axis: int = -1
     told: Told | None = None
     choices: tuple[tuple[Elements, Range], ...] = ()
+    facts: Facts = NOTHING
 
     @property
     def range(self) -> Range:
@@ -77,18 +81,31 @@ class Told:
     trace: Elements
     true: Range
     false: Range
+    origin: Origin | None = None  # of the values that it was asked of
 
 
 @dataclass(frozen=True)
 class Spread:
     """Changing record ids[j] moves coordinate c by at most moves[j, c], and at most ``places`` of the coordinates (None: all).
 
-    No id occurs twice. One row of moves holds for all records alike.
+    No id occurs twice. One row of moves holds for all records alike. ``joint``: norms of all moves of one record together;
+    ``shares``: what each record adds to each coordinate, where the value is a sum over records.
     """
 
     ids: np.ndarray
     moves: np.ndarray
     places: int | None = None
+    joint: Joint = FREE
+    shares: Shares | None = None
+
+
+def shared_out(trace: Spread, shares: Shares, *, removal: bool) -> Spread:
+    """The trace of a sum to which each record adds these shares, with what they say of all of its moves together."""
+    most, joint = shares.joint(removal=removal)
+    places, joint = max(most, 1), trace.joint.both(joint)
+    joint = joint.over(min(places, shares.size.size))
+    few = trace.places if trace.places is not None and trace.places <= places else places
+    return replace(trace, places=few if few < shares.size.size else None, joint=joint, shares=shares)
 
 
 @dataclass(frozen=True)
@@ -197,12 +214,13 @@ class Private:
     Raises ``Unbounded`` for a trace with a number that is not finite; entries of one record may be infinite where raw data are.
     """
 
-    __slots__ = ("precision", "removal", "trace", "value")
+    __slots__ = ("origin", "precision", "removal", "trace", "value")
 
     def __init__(self, value: Any, trace: Trace, precision: Precision, removal: bool) -> None:
         self.value = np.asarray(value).view()
         self.value.flags.writeable = False  # slices share memory: a change in place would outdate their traces
         self.trace, self.precision, self.removal = trace, precision, removal
+        self.origin = Origin()
         if not _bounded(trace, precision):
             raise Unbounded
 
@@ -212,6 +230,11 @@ class Private:
         if isinstance(self.trace, Untraced):
             return self.trace.hidden
         return SHAPE if self.removal and isinstance(self.trace, Elements) else 0
+
+    def named(self, origin: Origin) -> Private:
+        """The same under the identity of what it was computed from."""
+        self.origin = origin
+        return self
 
     def with_trace(self, value: Any, trace: Trace) -> Private:
         return Private(value, trace, self.precision, self.removal)

@@ -12,8 +12,11 @@ from typing import Any
 import numpy as np
 
 from dpaudit.sealed.dependence import MOST_MOVES, distinct
+from dpaudit.sealed.joint_bounds import FREE
+from dpaudit.sealed.row_facts import Facts
 from dpaudit.sealed.trace import ANY_BITS, NOBODY, TINY, Elements, Intervals, Precision, Private, Spread, bits_of
 from dpaudit.sealed.traces import functions, ranges
+from dpaudit.sealed.traces.entry_facts import facts_of_product, facts_of_quotient, over_norm
 from dpaudit.sealed.traces.functions import Operand, entrywise, exact_kind, operand, public
 
 
@@ -25,7 +28,9 @@ def added(function: np.ufunc) -> Callable[[Any, Any], Private | None]:
         if one is not None and other is not None:
             given = ranges.corners(function, one.trace.range, other.trace.range)
             bits = max(one.bits, other.bits)
-            result = None if given is None else entrywise(function, [one, other], given, bits, slop=one.slop + other.slop)
+            facts = _facts_of_sum(function, one, other)
+            slop = one.slop + other.slop
+            result = None if given is None else entrywise(function, [one, other], given, bits, slop=slop, facts=facts)
             if result is not None:
                 return result
         if isinstance(a, Private) and isinstance(b, Private):
@@ -33,6 +38,18 @@ def added(function: np.ufunc) -> Callable[[Any, Any], Private | None]:
         return _shifted(function, a, b)
 
     return operation
+
+
+def _facts_of_sum(function: np.ufunc, one: Operand, other: Operand) -> Facts:
+    """A norm plus a public number that is not negative is no smaller; joint norms of the same records add up."""
+    shape = np.broadcast_shapes(one.value.shape, other.value.shape)
+    joint = FREE
+    if not one.public and not other.public and one.value.shape == other.value.shape == shape:
+        joint = one.facts.joint.plus(other.facts.joint)
+    for side, by in ((one, other), (other, one)):
+        if function is np.add and by.public and bool((by.value >= 0).all()) and side.facts.norm is not None:
+            return Facts(norm=side.facts.norm.times(1.0))
+    return Facts(joint)
 
 
 def _shifted(function: np.ufunc, a: Any, b: Any) -> Private | None:
@@ -63,7 +80,7 @@ def _add_moves(function: np.ufunc, a: Private, b: Private) -> Private | None:
     if not same and len(ids) * value.size > MOST_MOVES:
         return None
     places = None if left.places is None or right.places is None else left.places + right.places
-    trace = Spread(ids, rows_for(left, ids) + rows_for(right, ids), places)
+    trace = Spread(ids, rows_for(left, ids) + rows_for(right, ids), places, left.joint.plus(right.joint))
     size = a.precision.size + b.precision.size
     base = Precision(max(a.precision.bits, b.precision.bits), size, a.precision.slop + b.precision.slop)
     return Private(value, trace, base.combine(base.bits, size, 2), a.removal) if exact_kind(value, size) else None
@@ -92,7 +109,8 @@ def as_spread(private: Private) -> Spread | None:
         return None
     moves = np.zeros((len(records), size))
     moves[row, own] = np.broadcast_to(trace.width, private.value.shape).ravel()[own]
-    return Spread(records, moves.reshape(len(records), *private.value.shape), 1 if distinct(ids[own]) else None)
+    joint = trace.facts.joint.difference(one_sign=False)
+    return Spread(records, moves.reshape(len(records), *private.value.shape), 1 if distinct(ids[own]) else None, joint)
 
 
 def repeated(trace: Spread, shape: tuple[int, ...], wider: tuple[int, ...]) -> Spread:
@@ -109,11 +127,12 @@ def multiply(a: Any, b: Any) -> Private | None:
     one, other = operand(a), operand(b)
     if one is not None and other is not None:
         given = ranges.corners(np.multiply, one.trace.range, other.trace.range)
-        if a is b and given is not None:  # a square is not negative
+        if given is not None and not one.public and one.origin is other.origin:  # a square is not negative
             given = ranges.FUNCTIONS[np.square](one.trace.range)
         slop = one.slop * (other.trace.size + other.slop) + other.slop * one.trace.size
         slop = slop if one.stable and other.stable else max(slop, TINY)
-        return None if given is None else entrywise(np.multiply, [one, other], given, one.bits + other.bits, slop=slop)
+        bits, facts = one.bits + other.bits, facts_of_product(one, other)
+        return None if given is None else entrywise(np.multiply, [one, other], given, bits, slop=slop, facts=facts)
     private, weights = (a, public(b)) if isinstance(a, Private) else (b, public(a))
     if weights is None:
         return None
@@ -125,7 +144,8 @@ def negative(a: Any) -> Private | None:
     if given is None:
         return _weighted(a, np.multiply, np.array(-1.0), np.array(1.0), 0)
     low, high, nan = given.trace.range
-    return entrywise(np.negative, [given], (-high, -low, nan), given.bits, slop=given.slop)
+    facts = Facts(given.facts.joint, given.facts.regions)
+    return entrywise(np.negative, [given], (-high, -low, nan), given.bits, slop=given.slop, facts=facts)
 
 
 def divide(a: Any, b: Any) -> Private | None:
@@ -133,12 +153,15 @@ def divide(a: Any, b: Any) -> Private | None:
     one, other = operand(a), operand(b)
     if one is not None and other is not None:
         given = ranges.corners(np.true_divide, one.trace.range, other.trace.range)
+        if given is None and other.stable:
+            given = over_norm(one, other)
+            return given and entrywise(np.true_divide, [one, other], given, ANY_BITS, facts=facts_of_quotient(one, other))
         if given is None or not other.stable:
             return None
         bits = one.bits + _bits_of_inverse(other)
         least = np.minimum(np.abs(other.trace.low), np.abs(other.trace.high)).min(initial=np.inf)
         slop = max(one.slop / float(least), TINY) if one.slop else 0.0
-        return entrywise(np.true_divide, [one, other], given, bits, slop=slop)
+        return entrywise(np.true_divide, [one, other], given, bits, slop=slop, facts=facts_of_quotient(one, other))
     if other is None or not other.public or not other.value.all() or not np.isfinite(other.value).all():
         return None
     return _weighted(a, np.true_divide, other.value, np.abs(1.0 / other.value), _bits_of_inverse(other))
@@ -164,7 +187,9 @@ def _weighted(a: Private, function: np.ufunc, by: np.ndarray, weights: np.ndarra
         moved: Spread | Intervals = replace(trace, width=trace.width * float(weights))
     else:
         wide = repeated(trace, a.value.shape, value.shape)
-        moved = replace(wide, moves=wide.moves * weights)
+        joint = wide.joint.scaled(float(np.max(weights, initial=0.0)))
+        shares = None if wide.shares is None else wide.shares.scaled(weights)
+        moved = replace(wide, moves=wide.moves * weights, joint=joint, shares=shares)
     size = precision.size * float(np.max(weights, initial=0.0))
     bound = precision.combine(precision.bits + bits, size, 3)
     return Private(value, moved, bound, a.removal) if exact_kind(value, size) else None

@@ -11,8 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from dpaudit.sealed.dependence import distinct
+from dpaudit.sealed.joint_bounds import Region, both_regions, either_region
+from dpaudit.sealed.row_facts import NOTHING, Facts
 from dpaudit.sealed.trace import ANY_BITS, NOBODY, Elements, Precision, Private, Range, Told, fits
 from dpaudit.sealed.traces import ranges
+from dpaudit.sealed.traces.entry_facts import facts_of_choice, known_quotient
 from dpaudit.sealed.traces.functions import Operand, entrywise, exact_kind, operand
 from dpaudit.sealed.traces.ranges import HUGE, ONE, ZERO
 
@@ -34,12 +38,45 @@ def compared(ufunc: np.ufunc) -> Callable[[Any, Any], Private | None]:
             return None
         told = None
         if other.public and not one.public:
-            told = _told(ufunc, one.trace, other.trace.low)
+            told = replace(_told(ufunc, one.trace, other.trace.low), origin=one.origin)
         elif one.public and not other.public:
-            told = _told(_MIRRORED.get(ufunc, ufunc), other.trace, one.trace.low)
-        return entrywise(ufunc, [one, other], TRUTH, 0, told=told)
+            told = replace(_told(_MIRRORED.get(ufunc, ufunc), other.trace, one.trace.low), origin=other.origin)
+        facts = _facts_of_comparison(ufunc, one, other)
+        if ufunc is np.not_equal and other.public and one.value.dtype == bool and not other.value.any():
+            told, facts = one.trace.told, one.facts  # a condition is not 0 where it holds
+        return entrywise(ufunc, [one, other], TRUTH, 0, told=told, facts=facts)
 
     return operation
+
+
+def _facts_of_comparison(ufunc: np.ufunc, one: Operand, other: Operand) -> Facts:
+    """Where x < c and the like hold, and where they do not, as closed ranges of floats: x < c is x ≤ the float below c."""
+    private, number, kind = (one, other, ufunc) if other.public else (other, one, _MIRRORED.get(ufunc, ufunc))
+    if private.public or not number.public or private.origin is None or private.trace.nan or not one_each(private):
+        return NOTHING
+    c = number.trace.low
+    if not bool((c.astype(number.value.dtype) == number.value).all()):  # read as floats, the numbers are others
+        return NOTHING
+    below, above = np.nextafter(c, -np.inf), np.nextafter(c, np.inf)
+    ends: dict[np.ufunc, tuple[Any, Any, Any, Any]] = {
+        np.less: (-np.inf, below, c, np.inf),
+        np.less_equal: (-np.inf, c, above, np.inf),
+        np.greater: (above, np.inf, -np.inf, c),
+        np.greater_equal: (c, np.inf, -np.inf, below),
+        np.equal: (c, c, -np.inf, np.inf),
+        np.not_equal: (-np.inf, np.inf, c, c),
+    }
+    holds = [np.asarray(end, dtype=float) for end in ends[kind]]
+    base = private.origin.values
+    return Facts(regions=(Region(base, *holds[:2]),), zeros=(Region(base, *holds[2:]),))
+
+
+def one_each(given: Operand) -> bool:
+    """Has every record one entry, and none two?"""
+    shape = given.value.shape
+    if given.removal:
+        return all(length == 1 for place, length in enumerate(shape) if place != len(shape) + given.trace.axis)
+    return distinct(np.broadcast_to(given.trace.ids, shape).ravel())
 
 
 def _told(ufunc: np.ufunc, trace: Elements, number: np.ndarray) -> Told:
@@ -90,9 +127,24 @@ def logic(ufunc: np.ufunc) -> Callable[..., Private | None]:
         if len(known) < len(operands):
             return None
         told = known[0].trace.told if ufunc in (np.invert, np.logical_not) and known[0].value.dtype == bool else None
-        return entrywise(ufunc, known, TRUTH, 0, told=None if told is None else Told(told.trace, told.false, told.true))
+        turned = None if told is None else replace(told, true=told.false, false=told.true)
+        return entrywise(ufunc, known, TRUTH, 0, told=turned, facts=_facts_of_logic(ufunc, known))
 
     return operation
+
+
+def _facts_of_logic(ufunc: np.ufunc, known: list[Operand]) -> Facts:
+    """Both hold where each does; one fails where either does; and so on."""
+    if any(o.value.dtype != bool for o in known):
+        return NOTHING
+    first, last = known[0].facts, known[-1].facts
+    if ufunc in (np.invert, np.logical_not):
+        return Facts(regions=first.zeros, zeros=first.regions)
+    if ufunc in (np.bitwise_and, np.logical_and):
+        return Facts(regions=both_regions(first.regions, last.regions), zeros=either_region(first.zeros, last.zeros))
+    if ufunc in (np.bitwise_or, np.logical_or):
+        return Facts(regions=either_region(first.regions, last.regions), zeros=both_regions(first.zeros, last.zeros))
+    return NOTHING
 
 
 def where(condition: Any, *choices: Any) -> Private | None:
@@ -104,7 +156,8 @@ def where(condition: Any, *choices: Any) -> Private | None:
     bits, slop = max(a.bits, b.bits), max(a.slop, b.slop)
     if asked.public:
         return _by_public(asked.value, a, b, bits, slop)
-    chosen = entrywise(np.where, [asked, a, b], ranges.hull(a.trace.range, b.trace.range), bits, slop=slop)
+    facts = facts_of_choice(asked, either[0], either[1], asked.trace.told)
+    chosen = entrywise(np.where, [asked, a, b], ranges.hull(a.trace.range, b.trace.range), bits, slop=slop, facts=facts)
     if chosen is None or not isinstance(chosen.trace, Elements):
         return None
     choices = (either[0].trace, a.trace.range), (either[1].trace, b.trace.range)
@@ -115,7 +168,9 @@ def _knowing(choice: Operand, told: Told | None, holds: bool) -> Operand:
     """A choice whose range is narrowed by what the condition tells about it."""
     if told is None:
         return choice
-    low, high, nan = _within(choice.trace, told.trace, told.true if holds else told.false)
+    given = told.true if holds else told.false
+    low, high, nan = _within(choice.trace, told.trace, given)
+    high = known_quotient(choice, told, given[0]) if high is choice.trace.high else high
     return replace(choice, trace=replace(choice.trace, low=low, high=high, nan=nan))
 
 

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from dpaudit.sealed.dependence import distinct
-from dpaudit.sealed.trace import ANYONE, Precision, Private, Spread
+from dpaudit.sealed.joint_bounds import Joint, Shares
+from dpaudit.sealed.trace import ANYONE, Precision, Private, Spread, gap
 from dpaudit.sealed.traces.conditions import compared
-from dpaudit.sealed.traces.functions import Operand, numbers_for, operand, public
-from dpaudit.sealed.traces.sums import total
+from dpaudit.sealed.traces.functions import Operand, numbers_for, operand, public, shared_records
+from dpaudit.sealed.traces.sums import many_terms, total
 
 _MANY = 2.0**31  # no count is larger
 
@@ -40,10 +41,12 @@ def bincount(labels: Any, weights: Any = None, minlength: Any = 0) -> Private | 
         return None
     if isinstance(labels, Private):
         given = operand(labels)
-        if given is None or weights is not None or given.value.dtype != np.int64:
+        if given is None or given.value.dtype != np.int64:
             return None
         if given.trace.low.min() < 0 or given.trace.high.max() >= minlength:  # its length would tell
             return None
+        if weights is not None:
+            return _sums(given, operand(weights), int(minlength))
         return _counts(given, np.bincount(labels.value, minlength=minlength))
     given = operand(weights)
     if given is None or given.public or given.removal or given.value.ndim != 1 or not given.trace.finite:
@@ -83,3 +86,29 @@ def _counts(given: Operand | None, value: np.ndarray) -> Private | None:
         return Private(value, Spread(np.array([ANYONE]), moves, 1), precision, True) if one_each else None
     ids = np.broadcast_to(given.trace.ids, given.value.shape).ravel()
     return Private(value, Spread(ids, moves, 2), precision, False) if distinct(ids) else None
+
+
+def _sums(labels: Operand, weights: Operand | None, length: int) -> Private | None:
+    """Sums of weights by private labels of the same records.
+
+    A record adds its weight, at most m in magnitude, to one of the sums. Replaced, it moves two of them by m each at most, or one
+    by the range of weights: by 2m in L1 in any case. Removed, it moves one by m.
+    """
+    if weights is None or weights.value.shape != labels.value.shape or labels.value.ndim != 1 or not weights.trace.finite:
+        return None
+    shared = shared_records([labels, weights])
+    if shared is None or not labels.stable or (labels.removal and not weights.stable):
+        return None
+    value = np.bincount(labels.value, weights=weights.value, minlength=length)
+    ids = np.broadcast_to(shared[0], labels.value.shape)
+    if not labels.removal and not distinct(ids):
+        return None
+    low, high = min(float(weights.trace.low.min()), 0.0), max(float(weights.trace.high.max()), 0.0)
+    shares = Shares((), np.full(length, weights.trace.size), low == 0 or high == 0)
+    width = weights.trace.size if labels.removal else float(gap(np.array(low), np.array(high)))
+    few, size = (1 if labels.removal else 2), weights.trace.size
+    both = Joint(size, size) if labels.removal else Joint(size, size).difference(one_sign=shares.one_sign)
+    owners = np.array([ANYONE]) if labels.removal else ids
+    trace = Spread(owners, np.full((1, length), width), few if few < length else None, both)
+    terms = many_terms(len(ids), labels.removal)
+    return Private(value, trace, Precision(weights.bits, size * terms).combine(weights.bits, size * terms, terms), labels.removal)

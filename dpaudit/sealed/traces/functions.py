@@ -8,13 +8,16 @@ may follow the shape, leave a ``slop`` where records can be removed.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from dpaudit.sealed.origins import Origin
+from dpaudit.sealed.row_facts import NOTHING, Facts, Powers
 from dpaudit.sealed.trace import ANY_BITS, NOBODY, Elements, Precision, Private, Range, Told, bits_of, fits
 from dpaudit.sealed.traces import ranges
+from dpaudit.sealed.traces.entry_facts import facts_of_clip, facts_of_extreme
 from dpaudit.sealed.traces.ranges import HUGE
 
 KINDS = (np.dtype(float), np.dtype(np.int64), np.dtype(bool))
@@ -30,6 +33,11 @@ class Operand:
     slop: float = 0.0
     removal: bool = False
     public: bool = False
+    origin: Origin | None = None
+
+    @property
+    def facts(self) -> Facts:
+        return self.trace.facts
 
     @property
     def stable(self) -> bool:
@@ -42,7 +50,7 @@ def operand(value: Any) -> Operand | None:
     if isinstance(value, Private):
         if not isinstance(value.trace, Elements):
             return None
-        return Operand(value.value, value.trace, value.precision.bits, value.precision.slop, value.removal)
+        return Operand(value.value, value.trace, value.precision.bits, value.precision.slop, value.removal, origin=value.origin)
     array = public(value)
     if array is None or np.isnan(array).any():
         return None
@@ -68,6 +76,7 @@ def entrywise(
     *,
     slop: float = 0.0,
     told: Told | None = None,
+    facts: Facts = NOTHING,
 ) -> Private | None:
     """function(operands), whose entries lie in the range ``given``; None unless each depends on one record alone."""
     shared = shared_records(operands)
@@ -76,7 +85,7 @@ def entrywise(
     value = np.asarray(function(*(o.value for o in operands)))
     low, high, nan = given
     ids, axis, removal = shared
-    trace = Elements(ids, np.asarray(low, dtype=float), np.asarray(high, dtype=float), nan, axis, told)
+    trace = Elements(ids, np.asarray(low, dtype=float), np.asarray(high, dtype=float), nan, axis, told, facts=facts)
     size = trace.size
     if not exact_kind(value, size):
         return None
@@ -123,9 +132,23 @@ def function_of(ufunc: np.ufunc) -> Callable[[Any], Private | None]:
             bits = 0
         elif ufunc is np.square:
             bits = 2 * given.bits
-        return entrywise(ufunc, [given], ranges.FUNCTIONS[ufunc](given.trace.range), bits)
+        facts = _facts_of(ufunc, given)
+        return entrywise(ufunc, [given], ranges.FUNCTIONS[ufunc](given.trace.range), bits, facts=facts)
 
     return operation
+
+
+def _facts_of(ufunc: np.ufunc, given: Operand) -> Facts:
+    """What |x|, x² and √x keep of what is known of x."""
+    before = given.facts
+    if ufunc in (np.absolute, np.fabs):
+        powers = None if given.origin is None else Powers(given.origin, 1)
+        return Facts(before.joint, before.regions, powers=powers, norm=before.norm, factor=before.factor)
+    if ufunc is np.square and given.origin is not None:
+        return Facts(regions=before.regions, powers=Powers(given.origin, 2))
+    if ufunc is np.sqrt:
+        return Facts(regions=before.regions, norm=None if before.norm is None else before.norm.root())
+    return before if ufunc is np.positive else NOTHING
 
 
 def extreme(ufunc: np.ufunc) -> Callable[[Any, Any], Private | None]:
@@ -144,7 +167,9 @@ def extreme(ufunc: np.ufunc) -> Callable[[Any, Any], Private | None]:
             given = ranges.hull(given, second) if first[2] else given
             given = ranges.hull(given, first) if second[2] else given
             given = given[0], given[1], first[2] and second[2]
-        return entrywise(ufunc, [one, other], given, max(one.bits, other.bits), slop=max(one.slop, other.slop))
+        facts = NOTHING if first[2] or second[2] else facts_of_extreme(monotone, one, other)
+        slop = max(one.slop, other.slop)
+        return entrywise(ufunc, [one, other], given, max(one.bits, other.bits), slop=slop, facts=facts)
 
     return operation
 
@@ -193,7 +218,8 @@ def clip(a: Any, low: Any = None, high: Any = None, **more: Any) -> Private | No
     first, last, nan = source.trace.range
     given: Range = np.clip(first, *plain), np.clip(last, *plain), nan
     bits = max(source.bits, *(end.bits for end in known))
-    return entrywise(lambda value, *_: np.clip(value, *plain), [source, *known], given, bits, slop=source.slop)
+    facts = NOTHING if nan else facts_of_clip(source, *plain)
+    return entrywise(lambda value, *_: np.clip(value, *plain), [source, *known], given, bits, slop=source.slop, facts=facts)
 
 
 def numbers_for(a: Any, copy: Any = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Private | None:
@@ -221,7 +247,9 @@ def retyped(a: Any, dtype: Any = float, **more: Any) -> Private | None:
         return None
     kind, (low, high, nan) = np.dtype(dtype), given.trace.range
     if kind == np.float64:
-        return entrywise(lambda value: value.astype(kind), [given], given.trace.range, given.bits, slop=given.slop)
+        kept = replace(given.facts, powers=None)
+        return entrywise(lambda value: value.astype(kind), [given], given.trace.range, given.bits, slop=given.slop, facts=kept)
     if kind == np.int64 and given.trace.finite and given.stable:
-        return entrywise(lambda value: value.astype(kind), [given], (np.trunc(low), np.trunc(high), nan), 0)
+        kept = Facts(given.facts.joint, given.facts.regions, given.facts.zeros)  # cutting off brings a number closer to 0
+        return entrywise(lambda value: value.astype(kind), [given], (np.trunc(low), np.trunc(high), nan), 0, facts=kept)
     return None

@@ -5,6 +5,7 @@ Each operation gives None where it cannot say: the result is then untraced.
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -14,7 +15,8 @@ import numpy as np
 from dpaudit.claims import Leak
 from dpaudit.claims.leak_watch import Doubt, notice
 from dpaudit.sealed.dependence import MOST_MOVES
-from dpaudit.sealed.trace import SHAPE, Elements, Intervals, Precision, Private, Spread, caller
+from dpaudit.sealed.joint_bounds import FREE, joined_shares
+from dpaudit.sealed.trace import SHAPE, Elements, Intervals, Precision, Private, Spread, caller, shared_out
 from dpaudit.sealed.traces.arithmetic import as_spread, rows_for
 from dpaudit.sealed.traces.functions import Operand, exact_kind, operand
 
@@ -119,16 +121,25 @@ def _moved(private: Private, move: Move, value: np.ndarray) -> Private | None:
     if isinstance(trace, Elements):
         parts = (part if part.ndim == 0 else move(np.broadcast_to(part, shape)) for part in (trace.ids, trace.low, trace.high))
         ids, low, high = parts
-        return private.with_trace(value, Elements(ids, low, high, trace.nan))
+        again = trace.facts.joint != FREE and _again(move, shape)
+        return private.with_trace(value, Elements(ids, low, high, trace.nan, facts=trace.facts.moved(move, shape, again=again)))
     if isinstance(trace, Spread):
         sources = move(np.arange(private.value.size).reshape(shape))
         moves = trace.moves.reshape(len(trace.moves), private.value.size)[:, sources.ravel()]
-        again = trace.places is not None and len(np.unique(sources)) < sources.size  # one place may now be several
-        places = None if again else trace.places
-        return private.with_trace(value, Spread(trace.ids, moves.reshape(-1, *sources.shape), places))
+        bounded = trace.places is not None or trace.joint != FREE
+        again = bounded and len(np.unique(sources)) < sources.size  # one place may now be several
+        places, joint = (None, FREE) if again else (trace.places, trace.joint)
+        shares = None if trace.shares is None else trace.shares.moved(lambda part: move(np.broadcast_to(part, shape)))
+        return private.with_trace(value, Spread(trace.ids, moves.reshape(-1, *sources.shape), places, joint, shares))
     if isinstance(trace, Intervals):
         return private.with_trace(value, Intervals(move(trace.start), move(trace.stop), trace.width))
     return None
+
+
+def _again(move: Move, shape: tuple[int, ...]) -> bool:
+    """Does an entry come to stand in several places?"""
+    sources = move(np.arange(math.prod(shape)).reshape(shape))
+    return len(np.unique(sources)) < sources.size
 
 
 def _moved_features(private: Private, move: Move, value: np.ndarray, axis: int) -> Private:
@@ -137,7 +148,8 @@ def _moved_features(private: Private, move: Move, value: np.ndarray, axis: int) 
     assert isinstance(trace, Elements)
     shape[trace.axis] = 1
     low, high = (part if part.ndim == 0 else move(np.broadcast_to(part, shape)) for part in (trace.low, trace.high))
-    return private.with_trace(value, Elements(trace.ids, low, high, trace.nan, axis))
+    facts = trace.facts.moved(move, tuple(shape), again=trace.facts.joint != FREE and _again(move, tuple(shape)))
+    return private.with_trace(value, Elements(trace.ids, low, high, trace.nan, axis, facts=facts))
 
 
 def _records_axis(where: Any, ndim: int, axis: int) -> int | None:
@@ -202,10 +214,17 @@ def _join_moves(join: Callable[[list[np.ndarray]], np.ndarray], arrays: Sequence
     starts = np.cumsum([0, *sizes[:-1]])
     order = join([np.arange(a.value.size).reshape(a.value.shape) + start for a, start in zip(arrays, starts, strict=True)])
     rows = [rows_for(trace, ids).reshape(-1, size) for trace, size in zip(known, sizes, strict=True)]
-    deepest = max(len(part) for part in rows)
+    deepest = max(len(row) for row in rows)
     moves = np.concatenate([np.broadcast_to(part, (deepest, part.shape[1])) for part in rows], axis=1)[:, order.ravel()]
     places = None if any(t.places is None for t in known) else sum(t.places or 0 for t in known)
     bits, size, slop = (max(getattr(array.precision, part) for array in arrays) for part in ("bits", "size", "slop"))
-    trace = Spread(ids, moves.reshape(deepest, *order.shape), places)
+    joint = known[0].joint
+    for part in known[1:]:
+        joint = joint.beside(part.joint)
+    trace = Spread(ids, moves.reshape(deepest, *order.shape), places, joint)
+    shares = [one.shares for one in known if one.shares is not None]
+    if len(shares) == len(known):
+        shapes = [array.value.shape for array in arrays]
+        trace = shared_out(trace, joined_shares(shares, shapes, order), removal=arrays[0].removal)
     value = join([array.value for array in arrays])
     return Private(value, trace, Precision(bits, size, slop), arrays[0].removal) if exact_kind(value, size) else None

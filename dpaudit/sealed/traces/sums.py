@@ -6,16 +6,21 @@ Each operation gives None where it cannot say: the result is then untraced.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from dpaudit.sealed.dependence import MOST_MOVES, distinct
+from dpaudit.sealed.joint_bounds import FREE, Joint, both_regions
+from dpaudit.sealed.row_facts import Facts
 from dpaudit.sealed.trace import ANY_BITS, ANYONE, NOBODY, Elements, Intervals, Precision, Private, Spread, Trace, fits
 from dpaudit.sealed.traces import ranges
 from dpaudit.sealed.traces.arithmetic import divide, multiply, vanishing
 from dpaudit.sealed.traces.functions import Operand, operand, shared_records
+from dpaudit.sealed.traces.record_shares import joint_of_entries, mapped_rows, with_facts_of_sum, with_shares
 
+_ONE_BY_ONE = 2**12  # numbers within a record that are added one by one
 _ALIKE = 2**20  # numbers of removable records up to this one give the same bounds: the number is private
 
 Shape = tuple[int, ...]
@@ -33,11 +38,25 @@ def total(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims
     trace = _summed(a.trace, shape, axes, a.removal)
     if trace is None:
         return None
-    terms = _terms(math.prod(shape[place] for place in axes), a.removal and isinstance(trace, Spread))
-    result = _result(value, trace, a.precision, a.precision.bits, a.precision.size * terms, terms, a.removal)
+    count = math.prod(shape[place] for place in axes)
+    terms = many_terms(count, a.removal and isinstance(trace, Spread))
+    size, apart = a.precision.size * terms, a.removal
+    if a.removal and isinstance(trace, Elements) and a.precision.slop == 0.0 and count <= _ONE_BY_ONE:
+        value, apart = (value, True) if fits(a.precision.bits, size) else (_in_order(a.value, axes), False)
+    result = _result(value, trace, a.precision, a.precision.bits, size, terms, a.removal, apart=apart)
     if result is None or not keepdims:
         return result
-    return _kept(result, tuple(1 if place in axes else length for place, length in enumerate(shape)))
+    return _kept(result, shape, axes)
+
+
+def _in_order(value: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
+    """Sums within records, number by number: numpy's own order of addition may follow how many records there are."""
+    kept = tuple(length for place, length in enumerate(value.shape) if place not in axes)
+    parts = np.moveaxis(value, axes, range(len(axes))).reshape(math.prod(value.shape[place] for place in axes), *kept)
+    summed = np.zeros(kept)
+    for part in parts:
+        summed = summed + part
+    return summed
 
 
 def _axes(axis: Any, ndim: int) -> tuple[int, ...]:
@@ -46,30 +65,48 @@ def _axes(axis: Any, ndim: int) -> tuple[int, ...]:
     return tuple(sorted(int(place) % ndim for place in given))
 
 
-def _terms(count: int, private: bool) -> int:
+def many_terms(count: int, private: bool) -> int:
     """How many numbers are added; where their number is private, a public number that is larger."""
     return max(_ALIKE, 1 << count.bit_length()) if private else max(count, 1)
 
 
-def _result(value: Any, trace: Trace, before: Precision, bits: int, size: float, terms: int, removal: bool) -> Private | None:
-    """A sum with its trace. Entries of one record each are computed alike in equal shapes: only a removal leaves a slop."""
+def _result(
+    value: Any, trace: Trace, before: Precision, bits: int, size: float, terms: int, removal: bool, *, apart: bool | None = None
+) -> Private | None:
+    """A sum with its trace. Entries of one record each are computed alike in equal shapes: only a removal leaves a slop, and not
+    even that where they are not computed ``apart`` in other shapes."""
     value = np.asarray(value)
     precision = before.combine(bits, size, terms)
     if value.dtype.kind not in "if" or value.itemsize != 8 or (value.dtype.kind == "i" and not size < 2**53):
         return None
     if isinstance(trace, Elements) and not fits(bits, size):
         error = terms * 2.0**-51 * size
-        trace = Elements(trace.ids, trace.low - error, trace.high + error, False, trace.axis)
-        precision = Precision(ANY_BITS, size + error, precision.slop if removal else 0.0)
+        trace = Elements(trace.ids, trace.low - error, trace.high + error, False, trace.axis, facts=trace.facts)
+        precision = Precision(ANY_BITS, size + error, precision.slop if (removal if apart is None else apart) else 0.0)
     return Private(value, trace, precision, removal)
 
 
-def _kept(private: Private, shape: Shape) -> Private | None:
+def _kept(private: Private, before: Shape, axes: tuple[int, ...]) -> Private | None:
     """A sum with its summed axes kept, of length 1."""
     trace = private.trace
-    if not isinstance(trace, Spread):
+    value = np.expand_dims(private.value, axes)
+    if isinstance(trace, Spread):
+        shares = None if trace.shares is None else trace.shares.moved(lambda part: np.expand_dims(part, axes))
+        moves = np.expand_dims(trace.moves, tuple(place + 1 for place in axes))
+        return private.with_trace(value, replace(trace, moves=moves, shares=shares))
+    if not isinstance(trace, Elements):
         return None
-    return private.with_trace(private.value.reshape(shape), Spread(trace.ids, trace.moves.reshape(-1, *shape), trace.places))
+
+    def lifted(part: np.ndarray) -> np.ndarray:
+        if part.ndim == 0:
+            return part
+        full = part.reshape((1,) * (private.value.ndim - part.ndim) + part.shape)
+        return np.expand_dims(full, axes)
+
+    own = [place for place in range(len(before)) if place not in axes]
+    records = own[private.value.ndim + trace.axis] - len(before) if private.removal else -1
+    facts = trace.facts.lifted(lifted)
+    return private.with_trace(value, Elements(*map(lifted, (trace.ids, trace.low, trace.high)), trace.nan, records, facts=facts))
 
 
 def _summed(trace: Trace, shape: Shape, axes: tuple[int, ...], removal: bool) -> Elements | Spread | None:
@@ -78,7 +115,8 @@ def _summed(trace: Trace, shape: Shape, axes: tuple[int, ...], removal: bool) ->
         if trace.places is not None and len(axes) == len(shape) and trace.places < moves[0].size:
             flat = moves.reshape(len(moves), -1)  # at most so many of the coordinates move
             return Spread(trace.ids, np.sort(flat, axis=1)[:, flat.shape[1] - trace.places :].sum(axis=1))
-        return Spread(trace.ids, moves.sum(axis=tuple(place + 1 for place in axes)), trace.places)
+        summed = moves.sum(axis=tuple(place + 1 for place in axes))
+        return Spread(trace.ids, np.minimum(summed, trace.joint.l1), trace.places, Joint(trace.joint.l1, trace.joint.l1))
     if not isinstance(trace, Elements):
         return None
     return _summed_removable(trace, shape, axes) if removal else _summed_entries(trace, shape, axes)
@@ -89,7 +127,15 @@ def _summed_entries(trace: Elements, shape: Shape, axes: tuple[int, ...]) -> Ele
     ids, kept = np.broadcast_to(trace.ids, shape), tuple(place for place in range(len(shape)) if place not in axes)
     if _constant(ids, axes):
         low, high = (np.broadcast_to(end, shape).sum(axis=axes) for end in (trace.low, trace.high))
-        return Elements(ids.max(axis=axes, initial=NOBODY), low, high)
+        summed = Elements(ids.max(axis=axes, initial=NOBODY), low, high)
+        return with_facts_of_sum(summed, trace, shape, axes)
+    within = tuple(place for place in axes if trace.ids.ndim == 0 or (trace.ids.shape[place - len(shape)] == 1
+                   if place - len(shape) >= -trace.ids.ndim else True))  # fmt: skip
+    if within and shape and math.prod(shape[place] for place in within) > 1:  # first within each record, then over records
+        inner = _summed_entries(trace, shape, within)
+        rest_axes = tuple(place - sum(other < place for other in within) for place in axes if place not in within)
+        assert isinstance(inner, Elements)
+        return _summed_entries(inner, tuple(length for place, length in enumerate(shape) if place not in within), rest_axes)
     width = trace.width
     over, rest = math.prod(shape[place] for place in axes), tuple(shape[place] for place in kept)
     size = math.prod(rest)
@@ -100,7 +146,8 @@ def _summed_entries(trace: Elements, shape: Shape, axes: tuple[int, ...]) -> Ele
     if size and _constant(ids, kept):  # every coordinate sums the same records
         column = ids.max(axis=kept).ravel() if kept else ids.ravel()
         if distinct(column):
-            return Spread(column, np.full((1, *rest), width) if width.ndim == 0 else table(width).reshape(over, *rest))
+            moves = np.full((1, *rest), width) if width.ndim == 0 else table(width).reshape(over, *rest)
+            return with_shares(Spread(column, moves), trace, shape, axes, removal=False)
     records, row = np.unique(table(ids), return_inverse=True)
     if len(records) * size > MOST_MOVES:
         return None
@@ -126,10 +173,15 @@ def _summed_removable(trace: Elements, shape: Shape, axes: tuple[int, ...]) -> E
     features = tuple(place for place in axes if place != records)
     one = tuple(1 if place == records else length for place, length in enumerate(shape))
     low, high = (np.broadcast_to(end, one).sum(axis=features, keepdims=True) for end in (trace.low, trace.high))
-    if records in axes:
-        return Spread(np.array([ANYONE]), np.maximum(np.abs(low), np.abs(high)).squeeze(axis=axes)[np.newaxis])
     after = sum(place > records and place not in axes for place in range(len(shape)))
-    return Elements(trace.ids, low.squeeze(axis=features), high.squeeze(axis=features), False, -1 - after)
+    inner = Elements(trace.ids, low.squeeze(axis=features), high.squeeze(axis=features), False, -1 - after)
+    inner = with_facts_of_sum(inner, trace, one, features) if features else replace(inner, facts=trace.facts)
+    if records not in axes:
+        return inner
+    axis = records - sum(place < records for place in features)
+    shape = tuple(length for place, length in enumerate(one) if place not in features)
+    size = np.broadcast_to(np.maximum(np.abs(inner.low), np.abs(inner.high)), shape).squeeze(axis=axis)
+    return with_shares(Spread(np.array([ANYONE]), size[np.newaxis]), inner, shape, (axis,), removal=True)
 
 
 def average(a: Any, axis: Any = None, weights: Any = None, returned: Any = False, **more: Any) -> Private | None:
@@ -197,10 +249,15 @@ def matmul(a: Any, b: Any) -> Private | None:
         trace = _product(one, other)
     if trace is None:
         return None
-    terms = _terms(len(other.value), (one.removal or other.removal) and isinstance(trace, Spread))
+    terms = many_terms(len(other.value), (one.removal or other.removal) and isinstance(trace, Spread))
     size = one.trace.size * other.trace.size * terms
     before = Precision(one.bits + other.bits, size, one.slop * other.trace.size * terms + other.slop * one.trace.size * terms)
-    return _result(one.value @ other.value, trace, before, before.bits, size, terms, one.removal or other.removal)
+    value, removal = one.value @ other.value, one.removal or other.removal
+    apart = removal
+    if removal and isinstance(trace, Elements) and before.slop == 0.0 and terms <= _ONE_BY_ONE and not fits(before.bits, size):
+        wide = one.value if other.value.ndim == 1 else one.value[..., np.newaxis]
+        value, apart = _in_order(wide * other.value, (one.value.ndim - 1,)), False
+    return _result(value, trace, before, before.bits, size, terms, removal, apart=apart)
 
 
 def _product(a: Operand, b: Operand) -> Elements | Spread | None:
@@ -213,14 +270,30 @@ def _product(a: Operand, b: Operand) -> Elements | Spread | None:
     def lifted(part: np.ndarray) -> np.ndarray:
         return part if part.ndim == 0 or not lift else part[..., np.newaxis]
 
-    left = Elements(lifted(a.trace.ids), lifted(a.trace.low), lifted(a.trace.high), a.trace.nan, a.trace.axis - lift)
+    facts = a.facts.lifted(lifted)
+    left = Elements(lifted(a.trace.ids), lifted(a.trace.low), lifted(a.trace.high), a.trace.nan, a.trace.axis - lift, facts=facts)
     wide = Operand(lifted(a.value), left, a.bits, removal=a.removal, public=a.public)
     shared = shared_records([wide, b])
     given = ranges.corners(np.multiply, left.range, b.trace.range)
     if shared is None or given is None or given[2]:
         return None
     low, high, _ = given
-    return _summed(Elements(shared[0], low, high, False, shared[1]), shape, (a.value.ndim - 1,), shared[2])
+    product = Elements(
+        shared[0], low, high, False, shared[1], facts=Facts(_outer(a, b), both_regions(facts.regions, b.facts.regions))
+    )
+    summed = _summed(product, shape, (a.value.ndim - 1,), shared[2])
+    return mapped_rows(summed, a, b.value) if isinstance(summed, Elements) and b.public else summed
+
+
+def _outer(a: Operand, b: Operand) -> Joint:
+    """The norms of all products of the entries of one record: those of an outer product are the products of the norms."""
+    if a.public or b.public:
+        private, weights = (b, np.abs(a.trace.low).T) if a.public else (a, np.abs(b.trace.low))
+        most = weights.reshape(len(weights), -1).sum(axis=1).max(initial=0.0)  # each entry is multiplied by one row of them
+        return FREE if private.facts.joint == FREE else private.facts.joint.scaled(float(np.nextafter(most, np.inf)))
+    one, other = joint_of_entries(a.trace, a.value.shape), joint_of_entries(b.trace, b.value.shape)
+    known = a.facts.joint != FREE or b.facts.joint != FREE
+    return Joint(one.scaled(other.l1).l1, one.scaled(other.l2).l2) if known else FREE
 
 
 def _weighted_moves(a: Any, b: Any) -> Private | None:
@@ -238,7 +311,8 @@ def _weighted_moves(a: Any, b: Any) -> Private | None:
     value = a.value @ weights.value if left else weights.value @ b.value
     size = precision.size * float(rows.sum(axis=0).max(initial=0.0))
     bits, terms = precision.bits + weights.bits, max(len(private.value), 1)
-    return _result(value, Spread(trace.ids, trace.moves @ rows), precision, bits, size, terms, private.removal)
+    joint = trace.joint.scaled(float(rows.sum()))
+    return _result(value, Spread(trace.ids, trace.moves @ rows, joint=joint), precision, bits, size, terms, private.removal)
 
 
 def dot(a: Any, b: Any) -> Private | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -19,6 +20,7 @@ import dpaudit as dp
 from dpaudit.channel import Event
 from dpaudit.sealed import operations
 from dpaudit.sealed.dependence import Dependence
+from dpaudit.sealed.joint_bounds import Shares
 from dpaudit.sealed.trace import Spread
 from dpaudit.sealed.traces import arithmetic, conditions, counts, ranges, sums
 
@@ -124,6 +126,24 @@ ENTRIES: dict[str, tuple[Program, float | None]] = {
     "matrix": (lambda x: np.array([[1.0, 0, 2], [0, 3, 0]]) @ x, 6.0),
     "matrix of a vector of sums": (lambda x: np.array([[1.0, -1]]) @ np.stack([x.sum(), x[:1].sum()]), None),
     "public scalars": (lambda x: (3 * x / 4 - 7).sum() * 2, 3.0),
+    "one-hot": (lambda x: (x[:, None] == [-0.5, 0.0, 0.75]).sum(axis=0), 2.0),
+    "one-hot as floats, turned": (lambda x: (x == np.array([[-0.5], [0.0], [0.75]])).astype(float).sum(axis=1), 2.0),
+    "one-hot times values": (lambda x: ((x[:, None] == [0.75, 1.5]) * x[:, None]).sum(axis=0), None),
+    "one-hot product": (lambda x: (x[:, None] == [-0.5, 0.75, 1.5]).astype(float).T @ x, None),
+    "disjoint masks": (lambda x: np.stack([(x < 0).sum(), ((x >= 0) & (x < 1)).sum(), (x >= 1).sum()]), 2.0),
+    "disjoint masks, counted": (lambda x: np.stack([np.count_nonzero(x == v) for v in (-0.5, 0.0, 1.5)]), 2.0),
+    "a mask and its opposite": (lambda x: np.stack([(x > 0.5).sum(), (~(x > 0.5)).sum()]), 2.0),
+    "disjoint sums": (lambda x: np.stack([np.where(x == 0.75, x, 0).sum(), np.where(x > 1, x, 0).sum()]), 2.25),
+    "the other choice": (lambda x: np.stack([np.where(x <= 1, 0, x).sum(), np.where(x < 0.75, x, 0.0).sum()]), None),
+    "masks that share an end": (lambda x: np.stack([(x <= 0).sum(), (x >= 0).sum()]), 2.0),
+    "masks that overlap": (lambda x: np.stack([((x >= v) & (x <= v + 0.75)).sum() for v in (-0.75, 0, 0.5, 0.75)]), 4.0),
+    "or of masks": (lambda x: np.stack([((x == -0.5) | (x == 1.5)).sum(), (x == 0).sum(), (x == 0.75).sum()]), None),
+    "sums by private labels": (lambda x: np.bincount((x > 0.5).astype(int), weights=x, minlength=3), None),
+    "share of each": (lambda x: np.stack([(x == v).mean() for v in (-0.5, 0.0, 1.5)]), None),
+    "clipped counts": (lambda x: np.clip(np.stack([(x == v).sum() for v in (-0.5, 0.0)]), 0, 2), 2.0),
+    "half of the counts": (lambda x: np.stack([(x == v).sum() for v in (-0.5, 0.0, 1.5)])[:2], 2.0),
+    "counts twice": (lambda x: (lambda c: np.concatenate([c, c]))(np.stack([(x == -0.5).sum(), (x == 1.5).sum()])), 4.0),
+    "counts added": (lambda x: np.stack([(x == -0.5).sum(), (x == 1.5).sum()]).sum(), None),
 }
 
 COLUMNS = [(-1.0, 1.0), (0.0, 2.0)]  # of tables with two columns
@@ -145,7 +165,33 @@ TABLES: dict[str, tuple[Program, float | None]] = {
     "weights": (lambda t: (t * [0.5, 2]).sum(axis=0), 5.0),
     "norm of a row": (lambda t: np.minimum(np.sqrt((t**2).sum(axis=1)), 1).sum(), None),
     "transposed": (lambda t: t.T[0].sum(), 2.0),
-}
+    "two-way table": (
+        lambda t: np.stack([((t[:, 0] > 0) == a).sum() * 1.0 for a in (0, 1)] + [(t[:, 1] == 2).sum() * 1.0]), None,
+    ),
+    "cells": (lambda t: np.stack([((t[:, 0] == a) & (t[:, 1] == b)).sum() for a in (-1.0, 1.0) for b in (0.0, 2.0)]), 2.0),
+    "masks of two columns": (lambda t: np.stack([(t[:, 0] == 1).sum(), (t[:, 1] == 2).sum()]), 2.0),
+    "sums by a column": (lambda t: np.stack([np.where(t[:, 0] == a, t[:, 1], 0).sum() for a in (-1.0, 0.25, 1.0)]), 4.0),
+    "clip_rows": (lambda t: dp.clip_rows(t, 1).sum(axis=0), None),
+    "clip_rows in L1": (lambda t: dp.clip_rows(t, "3/2", order=1).sum(axis=0), None),
+    "clip_rows, all": (lambda t: dp.clip_rows(t, 1).sum(), None),
+    "clip_rows, mean": (lambda t: dp.clip_rows(t, "0.7").mean(axis=0), None),
+    "clip_rows, released": (lambda t: dp.clip_rows(t, 1)[:1], None),
+    "norms and maximum": (lambda t: (t / np.maximum(1, np.linalg.norm(t, axis=1, keepdims=True) / 0.7)).sum(axis=0), None),
+    "norms and minimum": (lambda t: (t * np.minimum(1, 0.7 / np.linalg.norm(t, axis=1))[:, None]).sum(axis=0), None),
+    "norms in L1": (lambda t: (t / np.maximum(1, np.abs(t).sum(axis=1, keepdims=True))).sum(axis=0), None),
+    "norms by roots": (lambda t: (t / np.maximum(np.sqrt((t**2).sum(axis=1)), 1)[:, None]).sum(axis=0), None),
+    "norms and where": (
+        lambda t: (lambda r: t * np.where(r > 1, 1 / r, 1.0)[:, None])(np.linalg.norm(t, axis=1)).sum(axis=0), None,
+    ),
+    "a multiple over norms": (lambda t: (0.5 * t / np.maximum(np.linalg.norm(t, axis=1, keepdims=True), 0.5)).sum(axis=0), None),
+    "clipped columns": (lambda t: dp.clip_rows(np.column_stack([t[:, 1], t[:, 0]]), 1).sum(axis=0), None),
+    "clipped and mapped": (lambda t: (dp.clip_rows(t, 1) @ np.array([[1.0, 0.5], [-0.5, 2]])).sum(axis=0), None),
+    "linear gradient": (lambda t: (lambda r: r.T @ (r @ [0.5, -1.0] - t[:, 0]))(dp.clip_rows(t, 1)), None),
+    "logistic gradient": (lambda t: t.T @ (1 / (1 + np.exp(-(t @ [0.3, 0.7]))) - 0.5), None),
+    "clipped gradients": (
+        lambda t: dp.clip_rows(t * (1 / (1 + np.exp(-(t @ [0.3, 0.7]))) - (t[:, 0] > 0))[:, None], "0.4").sum(axis=0), None,
+    ),
+}  # fmt: skip
 
 
 def replaced(values: list[Any], n: int) -> Iterator[tuple[tuple[int, ...], list[tuple[int, ...]]]]:
@@ -223,6 +269,10 @@ def test_the_same_holds_in_the_other_norm_and_on_a_coarse_grid(program: Program,
     assert moved <= charged
 
 
+REMOVABLE_JOINTLY = [
+    "cells", "sums by a column", "clip_rows", "clip_rows in L1", "clip_rows, all", "norms and maximum", "norms and minimum",
+    "norms in L1", "norms and where", "clipped and mapped", "linear gradient", "logistic gradient", "clipped gradients",
+]  # fmt: skip
 ROWS = [[a, b] for a in (-1.0, 0.25, 1.0) for b in (0.0, 0.5, 2.0)]
 
 
@@ -236,6 +286,15 @@ def test_no_replaced_row_moves_a_table_by_more_than_is_derived(program: Program,
         assert (search.derived(2), moved) == (tight, tight * STEP)
 
 
+@pytest.mark.parametrize("removal", [False, True], ids=["replaced", "removed"])
+@pytest.mark.parametrize("name", REMOVABLE_JOINTLY)
+def test_the_same_holds_of_tables_in_the_other_norm(name: str, removal: bool) -> None:
+    search = Search(TABLES[name][0], ROWS[::2] + ROWS[-1:], *np.transpose(COLUMNS), noise=dp.Gaussian(1), removal=removal)
+    moved, charged = search.worst(2)
+    assert search.derived(2) is not None
+    assert moved <= charged
+
+
 # Where records can be removed, positions mean nothing: these programs do not ask for any. The sensitivity is the magnitude.
 REMOVABLE = {
     "sum": 1.5, "abs": 1.5, "minimum": 1.0, "maximum": 1.5, "fmax": 1.5, "exp": None, "log": None, "tanh": None, "sign": 1.0,
@@ -243,7 +302,10 @@ REMOVABLE = {
     "x over y": None, "above": 1.0, "and": 1.0, "or not": 1.0, "count": 1.0, "where": 1.0, "where of itself": 1.5,
     "clamped by where": 1.0, "nan_to_num": 1.5, "nan chosen": None, "nansum": None, "clip": 1.0, "histogram": 1.0,
     "histogram of a range": 1.0, "bincount of labels": 1.0, "astype": 1.0, "negation": 1.5, "abs of a sum": 1.5,
-    "clip of a sum": 1.5, "stack of sums": 2.5, "add.reduce": 1.5,
+    "clip of a sum": 1.5, "stack of sums": 2.5, "add.reduce": 1.5, "one-hot": 1.0, "one-hot times values": 1.5,
+    "one-hot product": 1.5, "disjoint masks": 1.0, "disjoint masks, counted": 1.0, "a mask and its opposite": 1.0,
+    "disjoint sums": 1.5, "masks that share an end": 2.0, "masks that overlap": 3.0, "or of masks": None,
+    "sums by private labels": 1.5, "clipped counts": 1.0, "half of the counts": 1.0, "counts added": None,
 }  # fmt: skip
 
 
@@ -261,7 +323,10 @@ def test_no_removed_record_moves_an_operation_by_more_than_is_derived(name: str,
 REMOVABLE_ROWS = {
     "sum": 3.0, "columns": 3.0, "rows": 1.0, "rows at once": 3.0, "one column": 2.0, "product of columns": 2.0,
     "dot of columns": 2.0, "a column where another": 2.0, "second moments": None, "weights": 4.5, "norm of a row": None,
-    "transposed": 1.0,
+    "transposed": 1.0, "cells": 1.0, "masks of two columns": 2.0, "sums by a column": 2.0, "clip_rows": None,
+    "clip_rows in L1": None, "clip_rows, all": None, "norms and maximum": None, "norms and minimum": None, "norms in L1": None,
+    "norms by roots": None, "norms and where": None, "a multiple over norms": None,
+    "clipped and mapped": None, "linear gradient": None, "logistic gradient": None, "clipped gradients": None,
 }  # fmt: skip
 
 
@@ -277,6 +342,14 @@ def test_no_removed_row_moves_a_table_by_more_than_is_derived(name: str, tight: 
 
 # Rules that say too little: (module or table, name, the planted rule, program, are records removed)
 Plant = tuple[Any, Any, Any, Program, bool]
+_compared = conditions._facts_of_comparison
+
+
+def _open_ends(facts: Any) -> Any:
+    inner = [replace(r, low=np.nextafter(r.low, np.inf), high=np.nextafter(r.high, -np.inf)) for r in facts.regions]
+    return replace(facts, regions=tuple(inner))
+
+
 _root, _counts, _removable = ranges.FUNCTIONS[np.sqrt], counts._counts, sums._summed_removable
 PLANTED: dict[str, Plant] = {
     "half an indicator": (conditions, "TRUTH", (np.array(0.0), np.array(0.5), False), ENTRIES["above"][0], False),
@@ -297,6 +370,12 @@ PLANTED: dict[str, Plant] = {
     ),
     "steps rounded down": (
         Dependence, "steps", lambda self, grid, norm: int(self.moves.sum() / float(grid)), ENTRIES["share"][0], False,
+    ),
+    "masks that share an end as disjoint": (
+        conditions, "_facts_of_comparison", lambda *a: _open_ends(_compared(*a)), ENTRIES["masks that share an end"][0], True,
+    ),
+    "one peak of two": (
+        Shares, "joint", lambda self, removal: self.peak, ENTRIES["disjoint masks"][0], False,
     ),
     "half of what is removed": (
         sums, "_summed_removable", lambda *a: Spread(np.array([-1]), _removable(*a).moves / 2),

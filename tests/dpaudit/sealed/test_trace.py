@@ -47,4 +47,4 @@ def test_a_gap_is_rounded_up_and_by_no_more_than_one_step(a: float, b: float) ->
 
 
 def test_the_caller_is_named_by_file_and_line() -> None:
-    assert caller().startswith("test_traces.py:")
+    assert caller().startswith("test_trace.py:")
