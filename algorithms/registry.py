@@ -18,7 +18,8 @@ from algorithms.elimination.confidence import CALIBRATIONS, Calibration
 from algorithms.elimination.local import Local
 from algorithms.elimination.loop import Design, PrivacyStep, Setting
 from algorithms.elimination.shuffled import Shuffled
-from dpaudit.claims import InvalidValue, Number, exact_delta, positive
+from dpaudit.claims import InvalidValue, Number, exact, exact_delta, positive
+from dpaudit.subjects import Subject
 from dpaudit.subjects.targets import in_demo
 
 NO_PRIVACY = {"privacy": "none: rewards are used as they are; this is the yardstick for regret"}
@@ -95,13 +96,13 @@ def _parts(
     if algorithm.claims and not Fraction(1, 2**30) <= positive(epsilon, "epsilon") <= 2**20:
         raise InvalidValue("epsilon", epsilon, "between 2^-30 and 2^20")
     claim = dp.Claim(epsilon, delta, algorithm.observer)
-    budget = PrivacyBudget(claim.epsilon, claim.delta, calibration, dp.exact(high) - dp.exact(low))
+    budget = PrivacyBudget(claim.epsilon, claim.delta, calibration, exact(high) - exact(low))
     return _Parts(setting, algorithm.step(budget), claim, notice)
 
 
 def _make(
     name: str, epsilon: Number, delta: Number, horizon: Any, actions: Any, calibration: Calibration, choices: Choices
-) -> dp.Subject:
+) -> Subject:
     algorithm = ALGORITHMS[name]
     parts = _parts(algorithm, epsilon, delta, horizon, actions, calibration, **choices)
     privacy = {"claims": algorithm.claims[calibration]} if algorithm.claims else NO_PRIVACY
@@ -112,12 +113,12 @@ def _make(
 def central(
     *, epsilon: Number, delta: Number = 0, horizon: Any, actions: Any = None, calibration: Calibration = "tight",
     **choices: Unpack[Choices],
-) -> dp.Subject:  # fmt: skip
+) -> Subject:  # fmt: skip
     """Algorithm 1: a trusted server."""
     return _make("central", epsilon, delta, horizon, actions, calibration, choices)
 
 
-def central_nocore(**parameters: Any) -> dp.Subject:
+def central_nocore(**parameters: Any) -> Subject:
     """Algorithm 1 without a core set: every active action is pulled and perturbed."""
     return central(**{**parameters, "design": "all"})
 
@@ -126,7 +127,7 @@ def central_nocore(**parameters: Any) -> dp.Subject:
 def local(
     *, epsilon: Number, delta: Number = 0, horizon: Any, actions: Any = None, calibration: Calibration = "tight",
     **choices: Unpack[Choices],
-) -> dp.Subject:  # fmt: skip
+) -> Subject:  # fmt: skip
     """Algorithm 2: an untrusted server; ``epsilon`` is ε0."""
     return _make("local", epsilon, delta, horizon, actions, calibration, choices)
 
@@ -135,7 +136,7 @@ def local(
 def shuffled(
     *, epsilon: Number, delta: Number = "1e-6", horizon: Any, actions: Any = None, calibration: Calibration = "tight",
     **choices: Unpack[Choices],
-) -> dp.Subject:  # fmt: skip
+) -> Subject:  # fmt: skip
     """Algorithm 3: an untrusted server behind a trusted shuffler. Needs δ > 0."""
     return _make("shuffled", epsilon, delta, horizon, actions, calibration, choices)
 
@@ -143,7 +144,7 @@ def shuffled(
 def nonprivate(
     *, epsilon: Number = 1, delta: Number = 0, horizon: Any, actions: Any = None, calibration: Calibration = "tight",
     **choices: Unpack[Choices],
-) -> dp.Subject:  # fmt: skip
+) -> Subject:  # fmt: skip
     """The same loop without noise: the yardstick. ``epsilon`` is only what an audit holds it to."""
     return _make("nonprivate", epsilon, delta, horizon, actions, calibration, choices)
 

@@ -13,6 +13,7 @@ import numpy as np
 
 import dpaudit as dp
 from dpaudit.claims import InvalidValue
+from dpaudit.sealed import seal_sums, snap
 
 Rounds = range | tuple[Any, Any]
 
@@ -44,7 +45,7 @@ class Sequence:
     _prefix: np.ndarray = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        snapped = dp.snap(self.values, self.low, self.high)
+        snapped = snap(self.values, self.low, self.high)
         object.__setattr__(self, "values", snapped)
         object.__setattr__(self, "_prefix", np.concatenate([np.zeros((1, *snapped.shape[1:])), snapped.cumsum(axis=0)]))
 
@@ -91,7 +92,7 @@ class ConstantExceptOne:
 
     def __post_init__(self) -> None:
         for name in ("base", "value"):
-            object.__setattr__(self, name, float(dp.snap(getattr(self, name), self.low, self.high)))
+            object.__setattr__(self, name, float(snap(getattr(self, name), self.low, self.high)))
 
     def sum(self, rounds: Rounds, action: Any) -> Any:
         start, stop = bounds(rounds)
@@ -180,7 +181,7 @@ class SealedRewards:
     def sum(self, rounds: Rounds, action: Any) -> Any:
         start, stop = (np.broadcast_to(end, np.shape(action)) for end in bounds(rounds))
         size = float(np.max(stop - start, initial=0)) * max(abs(self.low), abs(self.high))
-        return dp.seal_sums(self.rewards.sum(rounds, action), start, stop, self.high - self.low, size)
+        return seal_sums(self.rewards.sum(rounds, action), start, stop, self.high - self.low, size)
 
     def each(self, rounds: Rounds, action: np.ndarray) -> Any:
         return dp.seal(self.rewards.each(rounds, action), self.low, self.high, first=bounds(rounds)[0])

@@ -33,6 +33,7 @@ from algorithms.rewards import SealedRewards, Sequence
 from dpaudit import cli
 from dpaudit.claims import show
 from dpaudit.ledger import Ledger, Release, export_jsonl, export_parquet, load_releases
+from dpaudit.subjects import Subject
 from dpaudit.subjects.targets import make_algorithm, registered
 
 pytestmark = pytest.mark.slow
@@ -142,7 +143,7 @@ def commands_on(path: Path, gathered: Gathered, capfd: pytest.CaptureFixture[str
             gathered.parts[f"dpaudit {command} --format {form}"] = (said.out + said.err).encode()
 
 
-def made(name: str, calibration: str) -> dp.Subject:
+def made(name: str, calibration: str) -> Subject:
     delta = "1e-6" if name == "shuffled" else None
     return make_algorithm(
         name, {"epsilon": "0.1", "delta": delta, "horizon": HORIZON, "actions": (4, 2), "calibration": calibration}

@@ -14,7 +14,8 @@ from algorithms.elimination.confidence import CALIBRATIONS
 from algorithms.elimination.loop import Plans, Play, PrivacyStep, Setting, run
 from algorithms.elimination.reward_neighbours import RewardSequence
 from algorithms.rewards import SealedRewards, Stochastic
-from dpaudit.claims import InvalidValue, Number, whole
+from dpaudit.claims import InvalidValue, Number, exact, whole
+from dpaudit.subjects import Subject
 from dpaudit.subjects.subject import make_subject
 
 MOST_NUMBERS = 10**6  # in an action set that is made here
@@ -49,7 +50,7 @@ def make_setting(horizon: Any, actions: Any, calibration: str, low: Number, high
         raise InvalidValue("calibration", calibration, "one of " + ", ".join(CALIBRATIONS))
     points, notice = action_array(actions, rounds)
     more.setdefault("stop_when_decided", calibration == "tight")
-    return Setting(points, rounds, calibration, float(dp.exact(low)), float(dp.exact(high)), **more), notice
+    return Setting(points, rounds, calibration, float(exact(low)), float(exact(high)), **more), notice
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,7 @@ class _Bandit:
 
 def bandit_subject(
     name: str, setting: Setting, step: PrivacyStep, claim: dp.Claim, *, notice: str, privacy: Mapping[str, str]
-) -> dp.Subject:
+) -> Subject:
     """``privacy``: what its notes say of it: the claims that it rests on, or that there is none."""
     bandit = _Bandit(setting, step, Plans())
 

@@ -7,10 +7,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
-import dpaudit as dp
 from algorithms.elimination.pulls import Pulls
 from algorithms.rewards import ConstantExceptOne, SealedRewards
+from dpaudit.channel import sum_by_tag
 from dpaudit.claims import InvalidValue
+from dpaudit.noise import to_units
+from dpaudit.sealed import Sealed, unseal
 
 
 class Shuffler(Protocol):
@@ -96,16 +98,16 @@ class BatchRecords:
             inside, slot = self._hidden_slot(self.rewards)
             hidden = np.full((len(slot), self.n), self.rewards.base)
             hidden[np.arange(len(slot)), slot] += inside * (self.rewards.value - self.rewards.base)
-            return dp.to_units(hidden, grid)
+            return to_units(hidden, grid)
         values = self._ask()
-        units = dp.to_units(dp.unseal(values) if isinstance(values, dp.Sealed) else values, grid)
+        units = to_units(unseal(values) if isinstance(values, Sealed) else values, grid)
         trials = self.pulls.state
         return units if trials is None or units.ndim == 2 else np.broadcast_to(units, (len(trials), units.shape[-1]))
 
     def sum_units(self, grid: Fraction) -> np.ndarray:
         rewards = self.rewards.rewards if isinstance(self.rewards, SealedRewards) else self.rewards
         if self._shuffler is None or rewards.exchangeable:
-            return dp.to_units(self.pulls.sums(rewards), grid)
+            return to_units(self.pulls.sums(rewards), grid)
         if self.pulls.state is not None:
-            return dp.to_units(self._sums_with_hidden_exception(rewards), grid)
-        return dp.sum_by_tag(self.units(grid), self.tags, self.pulls.counts.shape[1])
+            return to_units(self._sums_with_hidden_exception(rewards), grid)
+        return sum_by_tag(self.units(grid), self.tags, self.pulls.counts.shape[1])

@@ -12,6 +12,7 @@ import dpaudit as dp
 from algorithms.elimination.clients import BatchRecords
 from algorithms.elimination.confidence import Calibration, Model
 from algorithms.elimination.pulls import Pulls
+from dpaudit.channel import Reports
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class Local:
     def statistic(self, channel: Any, rewards: Any, pulls: Pulls, batch: int, scale: Any) -> np.ndarray:
         return self.server(self.clients(channel, rewards, pulls, batch, scale))
 
-    def clients(self, channel: Any, rewards: Any, pulls: Pulls, batch: int, scale: Any) -> dp.Reports:
+    def clients(self, channel: Any, rewards: Any, pulls: Pulls, batch: int, scale: Any) -> Reports:
         """Client side: play the action, send r̂ = r + Lap. Nothing but the report leaves."""
         return channel.reports(
             f"batch {batch}",
@@ -46,6 +47,6 @@ class Local:
             sums_only=True,
         )
 
-    def server(self, reports: dp.Reports) -> np.ndarray:
+    def server(self, reports: Reports) -> np.ndarray:
         """Server side: sums the reports of each action. It never sees a reward."""
         return reports.sum()

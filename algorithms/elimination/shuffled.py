@@ -13,6 +13,8 @@ import dpaudit as dp
 from algorithms.elimination.clients import BatchRecords
 from algorithms.elimination.confidence import Calibration, Model
 from algorithms.elimination.pulls import Pulls
+from dpaudit.accountants import epsilon0_rule
+from dpaudit.channel import Reports
 from dpaudit.noise import GRID
 
 _SLACK = Fraction(1, 10**5)  # of ε: how much the search for ε0 leaves to rounding
@@ -25,7 +27,7 @@ def epsilon0(epsilon: Fraction, n: int, delta: Fraction, calibration: Calibratio
     if calibration == "printed":
         return dp.invert(epsilon, n, delta, method="closed", digits=20).lower
     if calibration == "corrected":
-        return dp.epsilon0_rule(epsilon, n, delta, method="closed")
+        return epsilon0_rule(epsilon, n, delta, method="closed")
     return _blanket(epsilon, n, delta, int(spread / GRID))
 
 
@@ -34,7 +36,7 @@ def _blanket(epsilon: Fraction, n: int, delta: Fraction, steps: int) -> Fraction
 
     It rests on rewards in one interval of ``steps`` grid steps, and on reports that do not depend on each other.
     """
-    chosen, cut = dp.epsilon0_rule(epsilon * (1 - _SLACK), n, delta, method="laplace", steps=steps), _SLACK
+    chosen, cut = epsilon0_rule(epsilon * (1 - _SLACK), n, delta, method="laplace", steps=steps), _SLACK
     while chosen > epsilon and dp.amplify(chosen, n, delta, method="laplace", steps=steps, attack=False).upper > epsilon:
         chosen, cut = Fraction(int(chosen * (1 - cut) * 2**40), 2**40), 4 * cut
     return max(epsilon, chosen)
@@ -60,7 +62,7 @@ class Shuffler:
         """Send action a_π(j) to client j, π a secret permutation of the batch's actions."""
         return BatchRecords(rewards, pulls, self)
 
-    def collect(self, records: BatchRecords, batch: int, noise: Any, sensitivity: Fraction) -> dp.Reports:
+    def collect(self, records: BatchRecords, batch: int, noise: Any, sensitivity: Fraction) -> Reports:
         """Undo the assignment: pairs (action, report) leave as one sorted multiset."""
         return self.channel.reports(
             f"batch {batch}",
@@ -98,6 +100,6 @@ class Shuffled:
         records = shuffler.assign(rewards, pulls)
         return self.server(shuffler.collect(records, batch, dp.Laplace(scale), self.sensitivity))
 
-    def server(self, reports: dp.Reports) -> np.ndarray:
+    def server(self, reports: Reports) -> np.ndarray:
         """Server side: sums the reports of each action."""
         return reports.sum()

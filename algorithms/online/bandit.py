@@ -13,7 +13,6 @@ import threading
 from pathlib import Path
 from typing import Any, Literal, NoReturn
 
-import dpaudit as dp
 from algorithms.elimination.confidence import Calibration
 from algorithms.elimination.loop import Design, Play
 from algorithms.online.client import Client, Report, Ticket, as_reward, client_report
@@ -22,8 +21,9 @@ from algorithms.online.errors import BatchOutstanding, HorizonReached, UnknownTi
 from algorithms.online.open_batch import Batch
 from algorithms.online.state import Boundary, read_state, write_state
 from algorithms.registry import pieces
-from dpaudit.channel import is_live
+from dpaudit.channel import Channel, is_live
 from dpaudit.claims import DpauditError, InvalidValue, Leak, Number, exact, show
+from dpaudit.ledger import Ledger
 
 __all__ = [
     "BatchOutstanding",
@@ -51,7 +51,7 @@ class OnlineBandit:
     def __init__(
         self, algorithm: Literal["central", "local", "shuffled"], *, epsilon: Number, delta: Number | None = None,
         horizon: Any, actions: Any = None, calibration: Calibration = "tight", low: Number = -1, high: Number = 1,
-        missing: Number | None = None, ledger: dp.Ledger | None = None, channel: dp.Channel | None = None,
+        missing: Number | None = None, ledger: Ledger | None = None, channel: Channel | None = None,
         state: str | Path | None = None, design: Design = "frank-wolfe", maximum: str = "active",
     ) -> None:  # fmt: skip
         ends = exact(low, "low"), exact(high, "high")
@@ -69,7 +69,7 @@ class OnlineBandit:
         self._set_up(parameters, ledger, channel, state, None)
 
     @classmethod
-    def load(cls, path: str | Path, *, ledger: dp.Ledger | None = None, channel: dp.Channel | None = None) -> OnlineBandit:
+    def load(cls, path: str | Path, *, ledger: Ledger | None = None, channel: Channel | None = None) -> OnlineBandit:
         """Go on from a saved state, which is kept up to date from here on.
 
         Batches that the ledger holds since are taken from there, at no cost. Rewards of an unfinished batch are
@@ -85,7 +85,7 @@ class OnlineBandit:
         return bandit
 
     def _set_up(
-        self, parameters: dict[str, Any], ledger: dp.Ledger | None, channel: dp.Channel | None,
+        self, parameters: dict[str, Any], ledger: Ledger | None, channel: Channel | None,
         path: str | Path | None, boundary: Boundary | None,
     ) -> None:  # fmt: skip
         _check_door(ledger, channel, parameters["calibration"])
@@ -226,7 +226,7 @@ class OnlineBandit:
         return int(number)
 
 
-def _check_door(ledger: dp.Ledger | None, channel: dp.Channel | None, calibration: str) -> None:
+def _check_door(ledger: Ledger | None, channel: Channel | None, calibration: str) -> None:
     if (ledger is None) == (channel is None):
         raise InvalidValue("ledger", "both or none", "given for a deployment, or else a simulated channel")
     if channel is not None and (is_live(channel) or channel.trials is not None):

@@ -13,7 +13,9 @@ from typing import Any
 import numpy as np
 
 import dpaudit as dp
+from dpaudit.channel import Channel
 from dpaudit.claims import InvalidValue, Number
+from dpaudit.ledger import Ledger, MemoryLedger
 
 
 @dataclass(frozen=True)
@@ -59,9 +61,9 @@ class Client:
     first ticket states; a server that asks for less noise, or twice for one round, gets BudgetExceeded and nothing else.
     """
 
-    def __init__(self, *, budget: Number | None = None, ledger: dp.Ledger | None = None) -> None:
+    def __init__(self, *, budget: Number | None = None, ledger: Ledger | None = None) -> None:
         self._budget = budget
-        self._ledger = dp.MemoryLedger(kind="deployment") if ledger is None else ledger
+        self._ledger = MemoryLedger(kind="deployment") if ledger is None else ledger
         self._lock, self._sent = threading.Lock(), _Sent()
 
     def report(self, ticket: Ticket, reward: float) -> Report:
@@ -75,7 +77,7 @@ class Client:
             return _randomised(ticket, reward, door)
 
 
-def client_report(ticket: Ticket, reward: float, *, budget: Number | None = None, channel: dp.Channel | None = None) -> Report:
+def client_report(ticket: Ticket, reward: float, *, budget: Number | None = None, channel: Channel | None = None) -> Report:
     """``Client.report`` for a client who is asked once: each ticket is a client of its own, and this process remembers its
     report. ``channel``: a simulated door that draws and remembers instead, for tests.
     """
@@ -106,7 +108,7 @@ def _terms(ticket: Ticket) -> Terms:
     return ticket.terms
 
 
-def _randomised(ticket: Ticket, reward: float, door: dp.Channel) -> float:
+def _randomised(ticket: Ticket, reward: float, door: Channel) -> float:
     terms = _terms(ticket)
     sealed = dp.seal([as_reward(reward)], terms.low, terms.high, first=ticket.round)
     noise, key = dp.Laplace(terms.scale), f"ticket {ticket.id}"

@@ -16,8 +16,10 @@ from algorithms.elimination.loop import Plan, PrivacyStep, Setting
 from algorithms.online.client import Report, Terms, Ticket, client_report
 from algorithms.online.open_batch import Batch, Layout, hold_rewards, receive_reports
 from algorithms.online.state import Boundary, OnlineElimination, Recorded
+from dpaudit.channel import Channel
 from dpaudit.channel.release_cost import cost
 from dpaudit.claims import DpauditError
+from dpaudit.ledger import Cohort, Ledger, Release
 
 
 @dataclass(eq=False, repr=False)
@@ -28,8 +30,8 @@ class Course:
     step: PrivacyStep
     claim: dp.Claim
     missing: float
-    ledger: dp.Ledger | None
-    channel: dp.Channel | None
+    ledger: Ledger | None
+    channel: Channel | None
     loop: OnlineElimination = field(init=False)
     batch: Batch | None = field(init=False, default=None)
     plan: Plan | None = field(init=False, default=None)
@@ -62,7 +64,7 @@ class Course:
         self.loop.learn(self.plan, noisy)
         self._open(recorded)
 
-    def door(self) -> AbstractContextManager[dp.Channel]:
+    def door(self) -> AbstractContextManager[Channel]:
         if self.channel is not None:
             return nullcontext(self.channel)
         assert self.ledger is not None
@@ -122,7 +124,7 @@ class _Server:
 
     step: Local
     layout: Layout
-    ledger: dp.Ledger | None
+    ledger: Ledger | None
 
     def record(self, slot: int, place: int, units: int) -> int:
         """Write one report; what is returned is what the ledger holds for that round."""
@@ -130,10 +132,10 @@ class _Server:
             return units
         noise, played = dp.Laplace(self.layout.scale), self.layout.start + slot
         steps = int(-(-self.step.sensitivity // noise.grid))
-        release = dp.Release(
+        release = Release(
             name=f"batch {self.layout.number}", mechanism=noise.name, parameters=noise.parameters(),
             sensitivity=self.step.sensitivity, epsilon=cost(noise, steps, Fraction(0))[0],
-            cohort=dp.Cohort.of(played), kind="reports", n=1, values=np.array([units]), tags={str(place): 1},
+            cohort=Cohort.of(played), kind="reports", n=1, values=np.array([units]), tags={str(place): 1},
             steps=steps, coordinates=1,
         )  # fmt: skip
         stored = self.ledger.append(release, key=f"round {played}")

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-import dpaudit as dp
 from dpaudit.claims import DpauditError, InvalidValue
+from dpaudit.sealed import Sealed
 
 METHODS = {
     "predict": "partial_fit",
@@ -110,7 +110,7 @@ def _has(policy: Any, method: str) -> bool:
 
 
 def _one(reward: Any) -> Any:
-    return reward[0] if isinstance(reward, dp.Sealed) else float(reward[0])
+    return reward[0] if isinstance(reward, Sealed) else float(reward[0])
 
 
 def _partial_fit(player: Player, t: int, arm: Any, reward: Any) -> None:

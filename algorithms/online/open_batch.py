@@ -18,7 +18,10 @@ from algorithms.elimination.pulls import Pulls
 from algorithms.elimination.shuffled import Shuffled, Shuffler
 from algorithms.online.client import Report, as_reward
 from algorithms.rewards import Rounds, SealedRewards, Sequence, bounds
+from dpaudit.channel import Channel, sum_by_tag
 from dpaudit.claims import InvalidValue, Leak
+from dpaudit.noise import from_units, to_units
+from dpaudit.sealed import snap
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +36,7 @@ class Batch:
     waiting: Callable[[], int] = field(repr=False)
     put: Callable[[int, Any], None] = field(repr=False)
     fill: Callable[[int], None] = field(repr=False)  # the declared default stands in for a slot
-    statistic: Callable[[dp.Channel], np.ndarray] = field(repr=False)
+    statistic: Callable[[Channel], np.ndarray] = field(repr=False)
 
     def __reduce_ex__(self, _: Any) -> NoReturn:
         raise Leak("pickling or copying an open batch")
@@ -57,7 +60,7 @@ class Layout:
         return np.repeat(np.arange(self.pulls.counts.shape[1]), self.pulls.counts[0])
 
 
-def hold_rewards(step: Any, layout: Layout, low: float, high: float, missing: float, door: dp.Channel) -> Batch:
+def hold_rewards(step: Any, layout: Layout, low: float, high: float, missing: float, door: Channel) -> Batch:
     """Central and shuffled: a trusted party keeps the rewards until the batch is complete.
 
     A shuffler draws its secret order now, through ``door``, as the actions are handed out in that order.
@@ -68,9 +71,9 @@ def hold_rewards(step: Any, layout: Layout, low: float, high: float, missing: fl
     values = np.full(len(places), missing)
 
     def put(slot: int, reward: Any) -> None:
-        values[slot] = dp.snap(as_reward(reward), low, high)
+        values[slot] = snap(as_reward(reward), low, high)
 
-    def statistic(channel: dp.Channel) -> np.ndarray:
+    def statistic(channel: Channel) -> np.ndarray:
         rewards = SealedRewards(_BatchRewards(Sequence(values, low, high), layout.start))
         if order is None:
             noisy: np.ndarray = step.statistic(channel, rewards, layout.pulls, layout.number, layout.scale)
@@ -104,11 +107,11 @@ def receive_reports(
             raise InvalidValue("reward", type(report).__name__, "a report: the client calls client_report(ticket, reward)")
         if not np.isfinite(report.value):
             raise InvalidValue("report", report.value, "finite")
-        units[slot] = record(slot, int(places[slot]), int(dp.to_units(report.value, grid)))
+        units[slot] = record(slot, int(places[slot]), int(to_units(report.value, grid)))
 
-    def statistic(_: dp.Channel) -> np.ndarray:
-        sums = dp.sum_by_tag(units, places, layout.pulls.counts.shape[1])
-        return step.server(_Received(dp.from_units(sums, grid)))  # type: ignore[arg-type]
+    def statistic(_: Channel) -> np.ndarray:
+        sums = sum_by_tag(units, places, layout.pulls.counts.shape[1])
+        return step.server(_Received(from_units(sums, grid)))  # type: ignore[arg-type]
 
     batch = _batch(layout, places, put, stand_in, statistic, frozenset(known))
     for slot, number in known.items():
@@ -121,7 +124,7 @@ def _batch(
     places: np.ndarray,
     put: Callable[[int, Any], None],
     stand_in: Callable[[int], Any],
-    statistic: Callable[[dp.Channel], np.ndarray],
+    statistic: Callable[[Channel], np.ndarray],
     known: frozenset[int] = frozenset(),
 ) -> Batch:
     here = np.zeros(len(places), bool)

@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-import dpaudit as dp
 from algorithms.rewards import SealedRewards, Sequence, Table
 from dpaudit.claims import InvalidValue
+from dpaudit.sealed import snap
 
 RELATIONS = ("reward-table", "reward-sequence")
 
@@ -74,5 +74,5 @@ def relation(name: str, horizon: int, actions: int, low: float, high: float, cli
     """A relation by its name. Raises InvalidValue."""
     if name not in RELATIONS:
         raise InvalidValue("neighbours", name, "one of " + ", ".join(RELATIONS))
-    dp.snap(0.0, low, high)  # checks the range
+    snap(0.0, low, high)  # checks the range
     return RewardRounds(name, horizon, actions, low, high, clip)

@@ -15,6 +15,9 @@ import numpy as np
 import dpaudit as dp
 from algorithms.elimination.loop import Elimination, Plan, States
 from algorithms.online.errors import UnreadableState
+from dpaudit.channel import sum_by_tag
+from dpaudit.ledger import Cohort, Ledger, Release
+from dpaudit.noise import from_units
 
 SCHEMA = "dpaudit.online/1"
 
@@ -105,8 +108,8 @@ def read_state(path: str | Path, ledger: str | None) -> tuple[dict[str, Any], Bo
 class Recorded:
     """What a ledger already holds of a run: released batches need no rewards and cost nothing again."""
 
-    def __init__(self, ledger: dp.Ledger) -> None:
-        self._releases: dict[str, list[dp.Release]] = {}
+    def __init__(self, ledger: Ledger) -> None:
+        self._releases: dict[str, list[Release]] = {}
         for release in ledger.releases():
             self._releases.setdefault(release.name, []).append(release)
         self._lost = [charge.cohort for charge in ledger.unused_charges()]
@@ -119,8 +122,8 @@ class Recorded:
                 continue
             units = np.asarray(release.values)
             if release.kind == "shuffled":
-                units = dp.sum_by_tag(units, np.repeat(np.arange(len(plan.counts[0])), plan.counts[0]), len(plan.counts[0]))
-            return dp.from_units(units, scale.grid)
+                units = sum_by_tag(units, np.repeat(np.arange(len(plan.counts[0])), plan.counts[0]), len(plan.counts[0]))
+            return from_units(units, scale.grid)
         return None
 
     def reports(self, loop: Elimination, plan: Plan) -> dict[int, int]:
@@ -144,9 +147,9 @@ class Recorded:
         paid = [release.cohort for release in self._of(loop.batch)]
         return any(not cohort.disjoint(rounds) for cohort in (*paid, *self._lost))
 
-    def _of(self, batch: int) -> list[dp.Release]:
+    def _of(self, batch: int) -> list[Release]:
         return self._releases.get(f"batch {batch}", [])
 
-    def _rounds(self, loop: Elimination, plan: Plan) -> dp.Cohort:
+    def _rounds(self, loop: Elimination, plan: Plan) -> Cohort:
         start = int(loop.states.time[0])
-        return dp.Cohort.of(range(start, start + int(plan.total[0])))
+        return Cohort.of(range(start, start + int(plan.total[0])))

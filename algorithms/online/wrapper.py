@@ -13,20 +13,22 @@ import numpy as np
 import dpaudit as dp
 from algorithms.online.dialects import Player, check_contexts, recognise, speaks
 from algorithms.online.reward_tables import RewardRounds, relation
+from dpaudit.channel import Channel
 from dpaudit.claims import InvalidValue, Number, exact, whole
 from dpaudit.neighbours.relations import Neighbours
+from dpaudit.subjects import Subject
 from dpaudit.subjects.subject import make_subject
 
 SEEDS = 2**32  # what numpy's older generators take
 
-Make = Callable[[int, np.random.Generator, dp.Channel | None], Any]  # a policy that knows nothing yet
+Make = Callable[[int, np.random.Generator, Channel | None], Any]  # a policy that knows nothing yet
 
 
 def wrap(
     policy: Any, *, low: Number, high: Number, horizon: Any, actions: Any, claim: Any,
     neighbours: str | Neighbours = "reward-table", observer: str = "actions", clip: bool = True,
     reset: Callable[..., Any] | None = None, contexts: Any = None, name: str | None = None,
-) -> dp.Subject:  # fmt: skip
+) -> Subject:  # fmt: skip
     """A subject that plays ``policy`` for ``horizon`` rounds on a reward table and returns the actions it chose.
 
     ``policy`` is a factory of (seed), (rng), (channel) or (), called for each run, or an object with ``reset(seed)``
@@ -42,7 +44,7 @@ def wrap(
     dialect = recognise(example)
     check_contexts(example, dialect, contexts)
 
-    def play(rewards: Any, rng: np.random.Generator, channel: dp.Channel | None) -> np.ndarray:
+    def play(rewards: Any, rng: np.random.Generator, channel: Channel | None) -> np.ndarray:
         data, seed = related[1].read(rewards), int(rng.integers(SEEDS))
         with _seeded(seed):
             fresh = make(seed, rng, channel)
@@ -53,7 +55,7 @@ def wrap(
     def black_box(rewards: Any, rng: np.random.Generator) -> np.ndarray:
         return play(rewards, rng, None)
 
-    def grey_box(rewards: Any, channel: dp.Channel) -> np.ndarray:
+    def grey_box(rewards: Any, channel: Channel) -> np.ndarray:
         return play(rewards, channel.rng, channel)
 
     claimed = _claim(claim, observer)
@@ -102,7 +104,7 @@ def _maker(policy: Any, reset: Callable[..., Any] | None) -> tuple[Make, bool, A
             raise InvalidValue("reset", "given", "left out: a factory makes a new policy for each run")
         names = _named(policy, "policy")
 
-        def make(seed: int, rng: np.random.Generator, channel: dp.Channel | None) -> Any:
+        def make(seed: int, rng: np.random.Generator, channel: Channel | None) -> Any:
             given = {"seed": seed, "rng": rng, "channel": channel}
             return policy(**{key: given[key] for key in names})
 
@@ -112,7 +114,7 @@ def _maker(policy: Any, reset: Callable[..., Any] | None) -> tuple[Make, bool, A
     again = _reset_of(policy, reset)
     names = _named(again, "reset")
 
-    def restart(seed: int, rng: np.random.Generator, channel: dp.Channel | None) -> Any:
+    def restart(seed: int, rng: np.random.Generator, channel: Channel | None) -> Any:
         given = {"seed": seed, "rng": rng, "channel": channel}
         again(**{key: given[key] for key in names})
         return policy

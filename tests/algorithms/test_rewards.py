@@ -12,6 +12,8 @@ from scipy import stats
 import dpaudit as dp
 from algorithms.rewards import ConstantExceptOne, SealedRewards, Sequence, Stochastic, Table
 from dpaudit.claims import DpauditError, InvalidValue
+from dpaudit.ledger import Cohort
+from dpaudit.noise import from_units
 
 ALPHA = 1e-4
 GRID = 2.0**-20
@@ -107,6 +109,6 @@ def test_sealed_sums_cannot_be_read_and_pass_the_door_unchanged():
         float(sealed[0])
     with dp.simulate(1) as channel:
         channel.release("sums", sealed, dp.Laplace(2), sensitivity=2)
-    assert (dp.from_units(channel.events[0].query) == plain.sum(rounds, np.array([0, 1]))).all()
+    assert (from_units(channel.events[0].query) == plain.sum(rounds, np.array([0, 1]))).all()
     assert channel.events[0].derived == 2
-    assert channel.events[0].cohort == dp.Cohort.of(range(25))
+    assert channel.events[0].cohort == Cohort.of(range(25))

@@ -14,6 +14,7 @@ import pytest
 import dpaudit as dp
 from dpaudit.channel import Channel, PathChanged
 from dpaudit.claims import InvalidValue, Leak
+from dpaudit.ledger import MemoryLedger
 
 RECORDS = np.linspace(-1, 1, 100)
 
@@ -133,14 +134,14 @@ def test_trials_are_a_whole_number_of_at_least_one(trials: Any) -> None:
 def test_a_ledger_is_written_by_its_own_kind_of_door(tmp_path: Path) -> None:
     with pytest.raises(dp.DpauditError, match="simulated"), dp.simulate(1, ledger=dp.open_ledger(tmp_path / "a.ledger")):
         pass
-    with pytest.raises(dp.DpauditError, match="simulated"), dp.live(dp.MemoryLedger(kind="simulated")):
+    with pytest.raises(dp.DpauditError, match="simulated"), dp.live(MemoryLedger(kind="simulated")):
         pass
-    with dp.simulate(1, trials=2, ledger=dp.MemoryLedger(kind="simulated")) as channel, pytest.raises(dp.DpauditError):
+    with dp.simulate(1, trials=2, ledger=MemoryLedger(kind="simulated")) as channel, pytest.raises(dp.DpauditError):
         spend(channel, "v", 0.0)
 
 
 def test_a_simulated_ledger_brings_its_own_budget() -> None:
-    ledger = dp.MemoryLedger(kind="simulated")
+    ledger = MemoryLedger(kind="simulated")
     with dp.simulate(1, ledger=ledger, budget=("2", "1e-6")) as channel:
         channel.release("a", 0.0, dp.Gaussian(4), sensitivity=1)
     with dp.simulate(2, ledger=ledger) as channel, pytest.raises(dp.BudgetExceeded):

@@ -12,6 +12,7 @@ import pytest
 
 import dpaudit as dp
 from dpaudit.channel import Channel, Live
+from dpaudit.claims import SensitivityError
 from dpaudit.noise import SecureSource
 
 Door = Callable[..., AbstractContextManager[Channel]]
@@ -150,7 +151,7 @@ def test_a_live_door_draws_no_noise_for_what_it_refuses(tmp_path: Path) -> None:
 def test_a_live_door_refuses_a_sensitivity_below_the_proven_one_and_a_lenient_one_charges_the_proven_one(tmp_path: Path) -> None:
     data = dp.seal(RECORDS, -1, 1)
     ledger = dp.open_ledger(tmp_path / "a.ledger")
-    with dp.live(ledger) as channel, pytest.raises(dp.SensitivityError, match="DPA003"):
+    with dp.live(ledger) as channel, pytest.raises(SensitivityError, match="DPA003"):
         channel.release("sum", data.sum(), dp.Laplace(2), sensitivity=1)
     assert not list(ledger.releases())
     with dp.live(ledger, strict=False) as channel:

@@ -16,7 +16,7 @@ import dpaudit as dp
 from dpaudit.channel import Channel, Live
 from dpaudit.channel.modes import Simulated
 from dpaudit.claims import InvalidValue
-from dpaudit.ledger import WrongKind
+from dpaudit.ledger import Ledger, MemoryLedger, WrongKind
 from dpaudit.noise import ReplaySource, SecureSource
 
 Door = Callable[[], AbstractContextManager[Channel]]
@@ -28,7 +28,7 @@ def door(request: pytest.FixtureRequest, tmp_path: Path) -> Door:
     if request.param == "live":
         return lambda: dp.live(dp.open_ledger(tmp_path / "a.ledger"))
     if request.param == "simulated with a ledger":
-        return lambda: dp.simulate(5, ledger=dp.MemoryLedger(kind="simulated"))
+        return lambda: dp.simulate(5, ledger=MemoryLedger(kind="simulated"))
     if request.param == "simulated":
         return lambda: dp.simulate(5)
     return lambda: dp.replay([0.5, np.full(100, 0.25), 0.75, np.full(100, 0.125), 1.0])
@@ -88,7 +88,7 @@ def test_a_shuffled_batch_under_a_key_is_the_stored_multiset(tmp_path: Path) -> 
     ],
 )  # fmt: skip
 def test_a_key_belongs_to_one_release_of_a_ledger(other: dict[str, Any]) -> None:
-    ledger = dp.MemoryLedger(kind="deployment")
+    ledger = MemoryLedger(kind="deployment")
     with dp.live(ledger) as channel:
         spend(channel, 0.0, "k")
         size = ledger.head().size
@@ -109,7 +109,7 @@ def test_what_is_no_key_is_refused_at_every_door(door: Door, key: Any) -> None:
 
 
 def test_a_charge_whose_draw_failed_is_charged_again_under_its_key() -> None:
-    ledger = dp.MemoryLedger(kind="deployment")
+    ledger = MemoryLedger(kind="deployment")
     with dp.live(ledger, budget="2") as channel:
         failing = Channel(Live(FailingSource(), 1), ledger=ledger, budget=channel._budget)
         with pytest.raises(OSError, match="no entropy"):
@@ -173,11 +173,11 @@ def test_gaussian_releases_of_a_record_share_delta(door_with_delta: Callable[[],
 def door_with_delta(request: pytest.FixtureRequest) -> Callable[[], Any]:
     if request.param == "simulated":
         return lambda: dp.simulate(1, budget=("3", "1e-6"))
-    return lambda: dp.live(dp.MemoryLedger(kind="deployment"), budget=("3", "1e-6"))
+    return lambda: dp.live(MemoryLedger(kind="deployment"), budget=("3", "1e-6"))
 
 
 def test_a_smaller_share_of_delta_costs_more_epsilon() -> None:
-    ledger = dp.MemoryLedger(kind="deployment")
+    ledger = MemoryLedger(kind="deployment")
     with dp.live(ledger, budget=("9", "1e-6")) as channel:
         for share in (None, "5e-7", "1e-9"):
             cohort = [str(share)]
@@ -189,7 +189,7 @@ def test_a_smaller_share_of_delta_costs_more_epsilon() -> None:
 
 
 def test_shuffled_batches_of_the_same_records_share_delta_the_same_way() -> None:
-    ledger, data = dp.MemoryLedger(kind="deployment"), dp.seal(np.linspace(-1, 1, 3000), -1, 1)
+    ledger, data = MemoryLedger(kind="deployment"), dp.seal(np.linspace(-1, 1, 3000), -1, 1)
     ways = {"noise": dp.Laplace(2), "sensitivity": 2, "to": "shuffled"}
     with dp.live(ledger, budget=("1", "1e-6")) as channel:
         for _ in range(2):
@@ -210,7 +210,7 @@ def test_a_share_is_a_number_below_one(share: Any) -> None:
 
 
 def test_a_share_larger_than_the_budget_is_refused() -> None:
-    with dp.live(dp.MemoryLedger(kind="deployment"), budget=("9", "1e-6")) as channel, pytest.raises(dp.BudgetExceeded):
+    with dp.live(MemoryLedger(kind="deployment"), budget=("9", "1e-6")) as channel, pytest.raises(dp.BudgetExceeded):
         channel.release("g", 0.5, dp.Gaussian(4), sensitivity=1, delta="1e-5")
 
 
@@ -218,14 +218,14 @@ def test_a_share_larger_than_the_budget_is_refused() -> None:
 
 
 @contextmanager
-def unchanged(ledger: dp.Ledger) -> Any:
+def unchanged(ledger: Ledger) -> Any:
     before = ledger.head()
     yield
     assert ledger.head() == before
 
 
 def test_what_can_be_foretold_does_not_write_a_deployment_ledger() -> None:
-    deployment, simulated = (dp.MemoryLedger(kind=kind) for kind in ("deployment", "simulated"))
+    deployment, simulated = (MemoryLedger(kind=kind) for kind in ("deployment", "simulated"))
     for door in (Live(ReplaySource(1), 1), Simulated(1, None)):
         with unchanged(deployment), pytest.raises(WrongKind, match="deployment ledger"):
             Channel(door, ledger=deployment)

@@ -14,6 +14,7 @@ import numpy as np
 
 import dpaudit as dp
 from algorithms.elimination.loop import Setting
+from dpaudit.accountants import epsilon0_rule
 from dpaudit.accountants.shuffle.amplification import extreme_report_attack
 from proofs_checks.shared.decisions import Row
 from proofs_checks.shared.laplace_tails import MP, short
@@ -36,13 +37,13 @@ def printed_rule(epsilon: Fraction, n: int, delta: Fraction) -> Fraction:
 @lru_cache(maxsize=4096)
 def closed_rule(epsilon: Fraction, n: int, delta: Fraction) -> Fraction:
     """ε0 = max{ε, min(f^{-1}_{n,δ}(ε), log(n/(16 log(2/δ))))}, the second entry only if n > 16 log(2/δ)."""
-    return dp.epsilon0_rule(epsilon, n, delta, method="closed")
+    return epsilon0_rule(epsilon, n, delta, method="closed")
 
 
 @lru_cache(maxsize=4096)
 def clone_rule(epsilon: Fraction, n: int, delta: Fraction) -> Fraction:
     """ε0 = max{ε, sup{e : H_ε(e) ≤ δ}}, rounded down."""
-    return dp.epsilon0_rule(epsilon, n, delta, method="clone")
+    return epsilon0_rule(epsilon, n, delta, method="clone")
 
 
 def batch_sizes(horizon: int) -> list[int]:

@@ -18,6 +18,8 @@ from algorithms.elimination.loop import Setting, run
 from algorithms.elimination.pulls import Pulls
 from algorithms.rewards import ConstantExceptOne, SealedRewards, Sequence
 from dpaudit.channel import PathChanged
+from dpaudit.claims import SensitivityError
+from dpaudit.ledger import Cohort, MemoryLedger
 
 ALPHA = 1e-4
 CONSTANT = ConstantExceptOne(1.0, 2, -1.0)
@@ -56,7 +58,7 @@ def test_the_reward_range_is_the_sensitivity():
 def test_the_release_names_the_rounds_of_its_batch():
     with dp.simulate(1) as channel:
         Central(Fraction(1)).statistic(channel, CONSTANT, pulls(), 1, Fraction(2))
-    assert channel.events[0].cohort == dp.Cohort.of(range(8))
+    assert channel.events[0].cohort == Cohort.of(range(8))
 
 
 def test_the_non_private_step_shows_the_sums_themselves():
@@ -77,13 +79,13 @@ def test_only_the_printed_sensitivity_is_caught(calibration):
 
 
 def test_a_live_door_refuses_the_printed_sensitivity():
-    ledger = dp.MemoryLedger(kind="deployment")
-    with dp.live(ledger) as channel, pytest.raises(dp.SensitivityError):
+    ledger = MemoryLedger(kind="deployment")
+    with dp.live(ledger) as channel, pytest.raises(SensitivityError):
         central(epsilon=1, horizon=200, calibration="printed").run(SealedRewards(CONSTANT), channel)
 
 
 def test_a_live_run_within_its_budget_completes():
-    ledger = dp.MemoryLedger(kind="deployment")
+    ledger = MemoryLedger(kind="deployment")
     with dp.live(ledger, budget="1") as channel:
         play = central(epsilon=1, horizon=200).run(SealedRewards(CONSTANT), channel)
     assert play.pulls.sum() == 200

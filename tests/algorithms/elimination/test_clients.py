@@ -17,7 +17,10 @@ from algorithms.elimination.clients import BatchRecords
 from algorithms.elimination.pulls import Pulls
 from algorithms.elimination.shuffled import Shuffler
 from algorithms.rewards import ConstantExceptOne, SealedRewards, Sequence
+from dpaudit.channel import sum_by_tag
 from dpaudit.claims import InvalidValue
+from dpaudit.noise import from_units
+from dpaudit.sealed import Sealed
 
 ALPHA = 1e-4
 GRID = Fraction(1, 2**20)
@@ -49,7 +52,7 @@ def test_without_a_shuffler_rounds_go_to_the_arms_in_turn():
     assert batch.n == 4
     assert batch.tags.tolist() == [0, 0, 1, 2]
     assert batch.counts.tolist() == [2, 1, 1]
-    by_tag = dp.sum_by_tag(batch.units(GRID), batch.tags, 3)
+    by_tag = sum_by_tag(batch.units(GRID), batch.tags, 3)
     assert by_tag.tolist() == batch.sum_units(GRID).tolist()
 
 
@@ -65,7 +68,7 @@ def test_one_run_sums_by_the_real_permutation(fits):
     law = enumerated(data)
     with dp.simulate(5) as channel:
         sums = np.array([records(data, shuffler=Shuffler(channel)).sum_units(GRID) for _ in range(20_000)])
-    assert fits(codes(dp.from_units(sums), law), dict(enumerate(law[k] for k in sorted(law)))) > ALPHA
+    assert fits(codes(from_units(sums), law), dict(enumerate(law[k] for k in sorted(law)))) > ALPHA
 
 
 @pytest.mark.parametrize("exception", [7, 3])  # in this batch, in an earlier one
@@ -75,9 +78,9 @@ def test_the_hidden_slot_of_trials_has_the_law_of_a_real_permutation(exception, 
     law = enumerated(data)
     with dp.simulate(6, trials=100_000) as channel:
         batch = records(data, 100_000, Shuffler(channel))
-        units = batch.sum_units(GRID) if asked == "sums" else dp.sum_by_tag(batch.units(GRID), batch.tags, 3)
+        units = batch.sum_units(GRID) if asked == "sums" else sum_by_tag(batch.units(GRID), batch.tags, 3)
     probabilities = dict(enumerate(law[k] for k in sorted(law)))
-    assert fits(codes(dp.from_units(units), law), probabilities) > ALPHA
+    assert fits(codes(from_units(units), law), probabilities) > ALPHA
 
 
 def test_an_exception_that_stays_in_its_place_would_be_noticed(fits):
@@ -85,7 +88,7 @@ def test_an_exception_that_stays_in_its_place_would_be_noticed(fits):
     data = ConstantExceptOne(1.0, 7, -1.0)
     law = enumerated(data)
     units = records(data, 10_000).sum_units(GRID)
-    assert fits(codes(dp.from_units(units), law), dict(enumerate(law[k] for k in sorted(law)))) < ALPHA
+    assert fits(codes(from_units(units), law), dict(enumerate(law[k] for k in sorted(law)))) < ALPHA
 
 
 def test_shuffled_trials_refuse_rewards_whose_place_matters():
@@ -115,4 +118,4 @@ def test_nothing_is_drawn_before_it_is_asked_for():
 
 
 def test_sealed_rewards_stay_sealed():
-    assert isinstance(records(SealedRewards(Sequence(np.zeros(12)))).sealed(), dp.Sealed)
+    assert isinstance(records(SealedRewards(Sequence(np.zeros(12)))).sealed(), Sealed)

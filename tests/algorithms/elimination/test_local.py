@@ -13,6 +13,8 @@ from algorithms import local
 from algorithms.elimination.local import Local
 from algorithms.elimination.pulls import Pulls
 from algorithms.rewards import ConstantExceptOne, SealedRewards, Sequence
+from dpaudit.ledger import Cohort
+from dpaudit.noise import from_units
 
 ALPHA = 1e-4
 CONSTANT = ConstantExceptOne(1.0, 2, -1.0)
@@ -50,11 +52,11 @@ def test_each_client_sends_one_report_and_the_server_only_adds():
     with dp.simulate(1, every_report=True) as channel:
         reports = step.clients(channel, CONSTANT, batch, 1, Fraction(2))
         sums = step.server(reports)
-    values = dp.from_units(channel.events[0].output)
+    values = from_units(channel.events[0].output)
     assert len(reports) == len(values) == 43
     assert sums.tolist() == [values[:40].sum(), values[40:].sum()]
     assert (values != 1.0).sum() >= 42  # no reward is sent as it is
-    assert channel.events[0].cohort == dp.Cohort.of(range(43))
+    assert channel.events[0].cohort == Cohort.of(range(43))
 
 
 @pytest.mark.parametrize("calibration", ["printed", "corrected", "tight"])

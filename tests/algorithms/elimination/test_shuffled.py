@@ -20,6 +20,7 @@ from algorithms.rewards import ConstantExceptOne, SealedRewards, Sequence, Stoch
 from dpaudit.accountants.shuffle.amplifier import amplified
 from dpaudit.channel.release_cost import cost
 from dpaudit.claims import InvalidValue
+from dpaudit.noise import from_units
 
 ALPHA = 1e-4
 DELTA = Fraction(1, 10**6)
@@ -109,7 +110,7 @@ def test_reports_leave_sorted_within_each_action_and_undo_the_assignment():
     pulls = Pulls(np.array([0]), np.array([[1, 0]]), COUNTS, None)
     with dp.simulate(8, every_report=True) as channel:
         sums = step.statistic(channel, CONSTANT, pulls, 1, Fraction(2))
-    output = dp.from_units(channel.events[0].output)
+    output = from_units(channel.events[0].output)
     assert channel.events[0].to == "shuffled"
     assert (np.diff(output[:40]) >= 0).all()
     assert (np.diff(output[40:]) >= 0).all()

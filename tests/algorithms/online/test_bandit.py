@@ -28,7 +28,10 @@ from algorithms.online.bandit import (
 )
 from algorithms.registry import pieces
 from algorithms.rewards import SealedRewards, Table
+from dpaudit.channel import Channel
 from dpaudit.claims import DpauditError, InvalidValue, Leak
+from dpaudit.noise import from_units
+from dpaudit.sealed import snap
 
 ACTIONS = [[1.0, 0.0], [0.6, 0.8], [0.0, 1.0], [-1.0, 0.0]]
 WAYS = {"epsilon": 20, "horizon": 3000, "actions": ACTIONS}
@@ -106,7 +109,7 @@ def test_the_local_server_given_the_reports_of_the_batch_run_plays_the_same():
     with dp.simulate(6) as online:
         bandit = OnlineBandit("local", channel=online, **WAYS)
         for event in channel.events:
-            reports = dp.from_units(event.output)
+            reports = from_units(event.output)
             tickets = open_tickets(bandit)
             assert len(tickets) == len(reports)
             for place in order.permutation(len(tickets)):
@@ -301,8 +304,8 @@ def test_an_absent_client_of_the_local_model_is_replaced_by_a_noisy_default():
         while len(channel.events) < 300:
             open_tickets(bandit)
             bandit.finish_batch()
-    noise = np.array([dp.from_units(event.output - event.query) for event in channel.events]).ravel()
-    assert {float(dp.from_units(event.query)) for event in channel.events} == {0.5}
+    noise = np.array([from_units(event.output - event.query) for event in channel.events]).ravel()
+    assert {float(from_units(event.query)) for event in channel.events} == {0.5}
     assert abs(noise.mean()) < 5 * math.sqrt(8 / len(noise))
     assert abs(noise.std() / math.sqrt(8) - 1) < 0.5  # no noise, or half of it, would be outside
 
@@ -379,7 +382,7 @@ def test_clients_in_several_threads_each_get_a_round_of_their_own():
 def numbers_in(thing, seen=None):
     """Every number that can be reached through attributes, slots, items and arrays, without calling anything."""
     seen = set() if seen is None else seen
-    if id(thing) in seen or isinstance(thing, type | dp.Channel):
+    if id(thing) in seen or isinstance(thing, type | Channel):
         return
     seen.add(id(thing))
     if isinstance(thing, int | float | np.generic):
@@ -418,7 +421,7 @@ def holding_secrets(algorithm, **more):
 
 def betrayed(thing):
     wanted = [*SECRETS, sum(SECRETS), SECRETS[0] + SECRETS[1]]
-    return {round(n, 5) for n in numbers_in(thing)} & {round(float(dp.snap(s, -1, 1)), 5) for s in wanted}
+    return {round(n, 5) for n in numbers_in(thing)} & {round(float(snap(s, -1, 1)), 5) for s in wanted}
 
 
 @pytest.mark.parametrize("algorithm", TRUSTED)

@@ -25,6 +25,7 @@ from algorithms.online.bandit import (
 from algorithms.registry import pieces
 from algorithms.rewards import SealedRewards, Table
 from dpaudit.claims import DpauditError, InvalidValue
+from dpaudit.ledger import MemoryLedger, Release
 
 ACTIONS = [[1.0, 0.0], [0.6, 0.8], [0.0, 1.0], [-1.0, 0.0]]
 WAYS = {"epsilon": 20, "horizon": 3000, "actions": ACTIONS}
@@ -79,7 +80,7 @@ def answer(bandit, ticket, rewards):
 
 @pytest.mark.parametrize("algorithm", ["central", "local", "shuffled"])
 def test_a_deployment_stays_within_its_budget_and_its_ledger_proves_it(algorithm):
-    rewards, ledger = table(horizon=400), dp.MemoryLedger(kind="deployment")
+    rewards, ledger = table(horizon=400), MemoryLedger(kind="deployment")
     bandit = OnlineBandit(algorithm, ledger=ledger, **SMALL)
     while bandit.batch is not None:
         for ticket in open_tickets(bandit):
@@ -100,7 +101,7 @@ def test_a_deployment_stays_within_its_budget_and_its_ledger_proves_it(algorithm
 
 
 def test_a_new_run_over_the_same_rounds_is_refused_before_it_takes_a_reward():
-    ledger = dp.MemoryLedger(kind="deployment")
+    ledger = MemoryLedger(kind="deployment")
     bandit = OnlineBandit("central", ledger=ledger, **SMALL)
     for ticket in open_tickets(bandit):
         bandit.update(ticket, 0.5)
@@ -182,7 +183,7 @@ def test_reports_that_a_local_server_received_before_a_crash_are_kept_and_nobody
 
 @pytest.mark.parametrize("algorithm", ["central", "local", "shuffled"])
 def test_batches_released_after_the_last_save_are_taken_from_the_ledger_at_no_cost(algorithm, tmp_path):
-    rewards, ledger = table(horizon=400), dp.MemoryLedger(kind="deployment")
+    rewards, ledger = table(horizon=400), MemoryLedger(kind="deployment")
     bandit = OnlineBandit(algorithm, ledger=ledger, **SMALL)
     bandit.save(tmp_path / "old.json")
     while bandit.batch is not None:
@@ -196,14 +197,14 @@ def test_batches_released_after_the_last_save_are_taken_from_the_ledger_at_no_co
 
 def test_rounds_that_were_charged_and_lost_are_not_charged_again(tmp_path):
     """A crash between the charge and the stored release: the noise may have been drawn, so those rounds are spent."""
-    ledger = dp.MemoryLedger(kind="deployment")
+    ledger = MemoryLedger(kind="deployment")
     bandit = OnlineBandit("central", ledger=ledger, state=tmp_path / "state.json", **SMALL)
     for ticket in open_tickets(bandit):
         bandit.update(ticket, 0.5)
     tickets = open_tickets(bandit)
     lost = range(tickets[0].round, tickets[-1].round + 1)
     noise = dp.Laplace(2).parameters()
-    charged = dp.Release(name="batch 2", mechanism="laplace", parameters=noise, sensitivity=2, epsilon=1, cohort=lost)
+    charged = Release(name="batch 2", mechanism="laplace", parameters=noise, sensitivity=2, epsilon=1, cohort=lost)
     ledger.charge(charged.charge())
     again = OnlineBandit.load(tmp_path / "state.json", ledger=ledger)
     assert again.batch == 2
@@ -285,17 +286,17 @@ def test_a_damaged_or_foreign_state_is_refused(change, tmp_path):
     ],
 )
 def test_bad_parameters_are_named(change, named):
-    given = {"algorithm": "central", "ledger": dp.MemoryLedger(kind="deployment"), **SMALL, **change}
+    given = {"algorithm": "central", "ledger": MemoryLedger(kind="deployment"), **SMALL, **change}
     with pytest.raises(InvalidValue, match=named):
         OnlineBandit(**given)
 
 
 def test_a_deployment_writes_a_deployment_ledger_and_a_simulated_door_serves_one_run():
     with pytest.raises(DpauditError, match="simulated"):
-        OnlineBandit("central", ledger=dp.MemoryLedger(kind="simulated"), **SMALL)
+        OnlineBandit("central", ledger=MemoryLedger(kind="simulated"), **SMALL)
     with dp.simulate(0, trials=3) as channel, pytest.raises(InvalidValue, match="channel"):
         OnlineBandit("central", channel=channel, **SMALL)
-    with dp.live(dp.MemoryLedger(kind="deployment")) as door, pytest.raises(InvalidValue, match="channel"):
+    with dp.live(MemoryLedger(kind="deployment")) as door, pytest.raises(InvalidValue, match="channel"):
         OnlineBandit("central", channel=door, **SMALL)
 
 

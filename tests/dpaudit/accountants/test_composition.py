@@ -11,22 +11,24 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpaudit as dp
+from dpaudit.accountants import Part, compose
 from dpaudit.accountants.composition import account_releases
 from dpaudit.channel.release_cost import gaussian_epsilon, rho, zcdp_delta
 from dpaudit.claims import InvalidValue
+from dpaudit.ledger import Cohort, MemoryLedger, Release
 
 DELTA = Fraction(1, 10**6)
 STEP = 2**20
 
 
-def release(noise: Any, cohort: Any = None, steps: int = STEP, kind: str = "release", n: int = 1, **more: Any) -> dp.Release:
-    return dp.Release(
+def release(noise: Any, cohort: Any = None, steps: int = STEP, kind: str = "release", n: int = 1, **more: Any) -> Release:
+    return Release(
         name=more.pop("name", "v"), mechanism=noise.name, parameters=noise.parameters(), sensitivity=Fraction(steps, STEP),
-        epsilon=noise.epsilon(steps), cohort=dp.Cohort.of(cohort), kind=kind, n=n, steps=steps, **more,
+        epsilon=noise.epsilon(steps), cohort=Cohort.of(cohort), kind=kind, n=n, steps=steps, **more,
     )  # fmt: skip
 
 
-def shuffled(n: int, cohort: Any = None, scale: Any = 1) -> dp.Release:
+def shuffled(n: int, cohort: Any = None, scale: Any = 1) -> Release:
     return release(dp.Laplace(scale), cohort, kind="shuffled", n=n, to="shuffled")
 
 
@@ -51,7 +53,7 @@ def test_many_releases_cost_less_than_their_sum_and_least_where_parameters_were_
     releases = [release(dp.Laplace(10))] * 500
     safe = account_releases(releases, DELTA)
     fixed = account_releases(releases, DELTA, fixed=True)
-    assert fixed.epsilon == dp.compose([dp.Part(dp.Laplace(10), STEP, 500)], DELTA).upper < safe.epsilon < 50
+    assert fixed.epsilon == compose([Part(dp.Laplace(10), STEP, 500)], DELTA).upper < safe.epsilon < 50
     assert "numerical" in fixed.method
     assert not fixed.notes
     assert "zCDP" in safe.method
@@ -65,8 +67,8 @@ def test_each_record_is_charged_for_what_touches_it_alone() -> None:
     """Half of the releases about each half of the records, and one about everybody."""
     halves = [release(dp.Laplace(10), range(100 * (k % 2), 100 * (k % 2) + 100)) for k in range(400)]
     together = account_releases([*halves, release(dp.Gaussian(20))], DELTA, fixed=True)
-    parts = [dp.Part(dp.Laplace(10), STEP, 200), dp.Part(dp.Gaussian(20), STEP)]
-    assert together.epsilon == dp.compose(parts, DELTA).upper
+    parts = [Part(dp.Laplace(10), STEP, 200), Part(dp.Gaussian(20), STEP)]
+    assert together.epsilon == compose(parts, DELTA).upper
     assert together.epsilon < account_releases([release(dp.Laplace(10))] * 400, DELTA, fixed=True).epsilon
 
 
@@ -83,7 +85,7 @@ def test_fixed_is_never_above_adaptive_and_that_never_above_the_sum(parts: Any) 
 
 def test_gaussian_charges_that_were_never_used_still_count() -> None:
     """Their ε is not known without δ; their facts are."""
-    ledger = dp.MemoryLedger()
+    ledger = MemoryLedger()
     with dp.simulate(1, ledger=ledger) as channel:
         channel.release("g", 0.0, dp.Gaussian(8), sensitivity=1)
     ledger.charge(next(iter(ledger.releases())).charge())
@@ -167,7 +169,7 @@ def test_charges_that_were_never_used_still_count(tmp_path: Path) -> None:
 
 def test_a_derived_sensitivity_above_the_declared_one_is_named() -> None:
     noise = dp.Laplace(2)
-    short = dp.Release(
+    short = Release(
         name="short", mechanism=noise.name, parameters=noise.parameters(), sensitivity=Fraction(1), derived=Fraction(2),
         epsilon=Fraction(1), steps=2 * STEP,
     )  # fmt: skip
@@ -178,7 +180,7 @@ def test_a_derived_sensitivity_above_the_declared_one_is_named() -> None:
 
 def test_releases_that_somebody_wrote_down_are_accounted_from_their_sensitivity() -> None:
     noise = dp.Laplace(2)
-    plain = dp.Release(name="v", mechanism="laplace", parameters=noise.parameters(), sensitivity=Fraction(2), epsilon=None)
+    plain = Release(name="v", mechanism="laplace", parameters=noise.parameters(), sensitivity=Fraction(2), epsilon=None)
     assert dp.account([plain, plain]).epsilon == 2
 
 
@@ -199,11 +201,11 @@ def test_every_line_names_its_theorem_and_what_it_rests_on() -> None:
 
 
 def test_who_sees_only_what_sums_decide_sees_the_noise_of_every_report_in_the_sum() -> None:
-    def batch(read: str | None, first: int) -> dp.Release:
+    def batch(read: str | None, first: int) -> Release:
         parameters = {"scale": "2", "grid": "1/1048576"}
-        return dp.Release(
+        return Release(
             name=f"batch {first}", mechanism="laplace", sensitivity=Fraction(2), parameters=parameters, epsilon=Fraction(1),
-            kind="reports", n=1000, tags={"0": 100, "1": 900}, cohort=dp.Cohort.of(range(first, first + 1000)), read=read,
+            kind="reports", n=1000, tags={"0": 100, "1": 900}, cohort=Cohort.of(range(first, first + 1000)), read=read,
         )  # fmt: skip
 
     sums = "sums"

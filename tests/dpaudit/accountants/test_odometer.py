@@ -9,27 +9,26 @@ from typing import Any
 import numpy as np
 import pytest
 
-import dpaudit as dp
+from dpaudit.accountants import odometer
 from dpaudit.accountants.odometer import stopping_epsilon
 from dpaudit.claims import InvalidValue
+from dpaudit.ledger import Cohort, MemoryLedger, Release
 
 TRIALS, ROUNDS = 20_000, 40
 MILLIONTH = Fraction(1, 10**6)
 
 
-def release(mechanism: str, cohort: Any = None, **parameters: str) -> dp.Release:
-    return dp.Release(
-        name=mechanism, mechanism=mechanism, parameters=parameters, sensitivity=Fraction(1), cohort=dp.Cohort.of(cohort)
-    )
+def release(mechanism: str, cohort: Any = None, **parameters: str) -> Release:
+    return Release(name=mechanism, mechanism=mechanism, parameters=parameters, sensitivity=Fraction(1), cohort=Cohort.of(cohort))
 
 
 def test_few_pure_releases_read_their_sum_with_delta_zero() -> None:
-    readings = dp.odometer([release("laplace", scale="10")] * 4)
+    readings = odometer([release("laplace", scale="10")] * 4)
     assert [(r.epsilon, r.delta) for r in readings] == [(Fraction(k, 10), 0) for k in (1, 2, 3, 4)]
 
 
 def test_many_pure_releases_read_less_than_their_sum() -> None:
-    readings = dp.odometer([release("laplace", scale="10")] * 2000, delta="1e-6")
+    readings = odometer([release("laplace", scale="10")] * 2000, delta="1e-6")
     assert readings[-1].epsilon == stopping_epsilon(Fraction(2000, 200), MILLIONTH / 2) < 200
     assert readings[-1].delta == MILLIONTH
     epsilons = [r.epsilon for r in readings]
@@ -38,21 +37,21 @@ def test_many_pure_releases_read_less_than_their_sum() -> None:
 
 def test_disjoint_records_are_read_in_parallel() -> None:
     apart = [release("laplace", range(k, k + 1), scale="10") for k in range(50)]
-    assert dp.odometer(apart)[-1].epsilon == Fraction(1, 10)
+    assert odometer(apart)[-1].epsilon == Fraction(1, 10)
 
 
 def test_gaussian_noise_needs_delta() -> None:
     with pytest.raises(InvalidValue, match="delta"):
-        dp.odometer([release("gaussian", sigma="10")], delta=0)
-    assert dp.odometer([release("gaussian", sigma="10")])[0].epsilon < 1
+        odometer([release("gaussian", sigma="10")], delta=0)
+    assert odometer([release("gaussian", sigma="10")])[0].epsilon < 1
 
 
 def test_charges_that_were_never_stored_count_from_the_start() -> None:
-    ledger = dp.MemoryLedger()
+    ledger = MemoryLedger()
     ledger.charge(release("gaussian", sigma="10", grid="1").charge())
-    ledger.charge(dp.Release(name="l", mechanism="laplace", sensitivity=Fraction(1), epsilon=Fraction(2)).charge())
+    ledger.charge(Release(name="l", mechanism="laplace", sensitivity=Fraction(1), epsilon=Fraction(2)).charge())
     ledger.append(release("laplace", scale="10"))
-    assert dp.odometer(ledger)[-1].epsilon > 2
+    assert odometer(ledger)[-1].epsilon > 2
 
 
 def overruns(factor: float, delta: float) -> float:

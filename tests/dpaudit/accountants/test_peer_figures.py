@@ -16,7 +16,7 @@ from dpaudit.accountants.losses.parts import Part
 from dpaudit.accountants.peers.comparison import INSTALL, PEERS, Figure, ask_peers, judge
 from dpaudit.accountants.peers.same_releases import of_worst_client, our_enclosure
 from dpaudit.claims import Enclosure
-from dpaudit.ledger import Release
+from dpaudit.ledger import Cohort, Release
 from dpaudit.noise import GRID, Noise
 
 STEPS = int(1 / GRID)
@@ -128,9 +128,7 @@ def test_only_the_releases_of_the_worst_client_are_compared() -> None:
     noise = dp.Laplace(2)
     parts = [(range(0, 5), 1), (range(5, 9), 1), (range(7, 9), 3)]
     releases = [
-        Release(
-            name="r", mechanism="laplace", parameters=noise.parameters(), sensitivity=Fraction(size), cohort=dp.Cohort.of(who)
-        )
+        Release(name="r", mechanism="laplace", parameters=noise.parameters(), sensitivity=Fraction(size), cohort=Cohort.of(who))
         for who, size in parts
     ]
     same = of_worst_client(releases, Fraction(0))

@@ -12,7 +12,7 @@ import dpaudit as dp
 from dpaudit.accountants import account_releases
 from dpaudit.accountants.peers.same_releases import of_worst_client
 from dpaudit.accountants.worst_client import worst_client
-from dpaudit.ledger import Charge
+from dpaudit.ledger import Charge, Cohort, Release
 
 PIECES = st.lists(
     st.tuples(
@@ -28,7 +28,7 @@ PIECES = st.lists(
 
 
 def charges(pieces: Any) -> list[Charge]:
-    return [Charge(cost, Fraction(0), dp.Cohort.of(who), f"release {k}") for k, (who, cost) in enumerate(pieces)]
+    return [Charge(cost, Fraction(0), Cohort.of(who), f"release {k}") for k, (who, cost) in enumerate(pieces)]
 
 
 def spent(record: object, done: list[Charge]) -> Fraction:
@@ -65,11 +65,11 @@ def test_its_figures_for_a_report_are_public_facts() -> None:
 def test_the_worst_client_is_the_one_whom_the_bound_is_about() -> None:
     """A hundred small releases add up to more than one large one, and compose to less; the twin is their plain sum."""
 
-    def release(name: str, scale: str, sensitivity: int, who: int) -> dp.Release:
+    def release(name: str, scale: str, sensitivity: int, who: int) -> Release:
         noise = dp.Laplace(scale)
-        return dp.Release(
+        return Release(
             name=name, mechanism="laplace", parameters=noise.parameters(), sensitivity=Fraction(sensitivity), derived=None,
-            epsilon=noise.epsilon(sensitivity * 2**20), delta=Fraction(0), cohort=dp.Cohort.of(range(who, who + 1)), to="server",
+            epsilon=noise.epsilon(sensitivity * 2**20), delta=Fraction(0), cohort=Cohort.of(range(who, who + 1)), to="server",
         )  # fmt: skip
 
     releases = [*(release(f"small {k}", "10", 1, 1) for k in range(100)), release("large", "1", 6, 7)]

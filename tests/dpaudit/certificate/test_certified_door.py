@@ -15,6 +15,8 @@ import dpaudit as dp
 from dpaudit.certificate import NotAsCertified, TamperedCertificate, audit_subject, read_ledger, refuse, sign, statement
 from dpaudit.certificate.envelope import open_certificate
 from dpaudit.certificate.validity import check
+from dpaudit.channel import Channel
+from dpaudit.sealed import Sealed
 from dpaudit.subjects.subject import Subject, make_subject
 from dpaudit.subjects.targets import code_of, make_algorithm, subjects_of
 
@@ -151,7 +153,7 @@ def test_a_certificate_about_a_ledger_alone_binds_no_code(
 def test_what_no_running_sum_can_keep_binds_no_door(key: Ed25519PrivateKey, tmp_path: Path) -> None:
     """Two releases at ε = 1, fixed in advance: together 1.9 at δ = 0.05, where sums of ε give 2 and sums of ρ more."""
 
-    def many(rewards: dp.Sealed, channel: dp.Channel) -> None:
+    def many(rewards: Sealed, channel: Channel) -> None:
         for step in range(2):
             channel.release(f"step {step}", rewards.sum(), dp.Laplace(scale=2), sensitivity=2)
 

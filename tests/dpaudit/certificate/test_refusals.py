@@ -11,15 +11,17 @@ import pytest
 import dpaudit as dp
 from dpaudit.certificate import Refused, audit_subject, read_ledger, refuse, relied_upon
 from dpaudit.certificate.facts.reliance import Reliance, changed_since
+from dpaudit.channel import Channel
 from dpaudit.ledger import Release
 from dpaudit.papers.checks import decide, find_checks
+from dpaudit.sealed import Sealed
 from dpaudit.subjects.subject import Subject, make_subject
 from dpaudit.subjects.targets import code_of, make_algorithm
 
 RECORDS = np.linspace(-1, 1, 100)
 
 
-def sealed() -> dp.Sealed:
+def sealed() -> Sealed:
     return dp.seal(RECORDS, -1, 1)
 
 
@@ -204,7 +206,7 @@ def test_two_versions_of_the_code_in_one_ledger_are_refused(deployment: Path, su
 
 
 def test_a_refuted_subject_says_so() -> None:
-    def half_noise(rewards: dp.Sealed, channel: dp.Channel) -> object:
+    def half_noise(rewards: Sealed, channel: Channel) -> object:
         return channel.release("sum", rewards.sum(), dp.Laplace(scale=1), sensitivity=2)
 
     subject = make_subject(half_noise, dp.Claim("1"), dp.replace_one(n=10, low=-1, high=1))

@@ -12,6 +12,7 @@ from scipy import stats
 import dpaudit as dp
 from dpaudit.channel.client_reports import multiset, sum_by_tag
 from dpaudit.claims import InvalidValue
+from dpaudit.ledger import Cohort
 
 VALUES = np.array([5.0, 1.0, 4.0, 2.0, 3.0, 6.0])
 TAGS = np.array([0, 1, 0, 2, 1, 0])
@@ -100,7 +101,7 @@ def test_sealed_reports_derive_their_sensitivity_and_cohort() -> None:
         reports(channel, values=dp.seal(VALUES, 0, 10, first=100), noise=dp.Laplace(10)).sum()
     event = channel.events[0]
     assert event.derived == 10
-    assert event.cohort == dp.Cohort.of(range(100, 106))
+    assert event.cohort == Cohort.of(range(100, 106))
     assert [finding.rule for finding in channel.findings] == ["DPA003"]
     assert event.record is not None
     assert event.record.epsilon == Fraction(1)

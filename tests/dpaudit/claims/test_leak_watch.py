@@ -14,6 +14,7 @@ import pytest
 import dpaudit as dp
 from dpaudit.claims import DpauditError, Leak
 from dpaudit.claims.leak_watch import Doubt, notice, standing_watch, watching
+from dpaudit.sealed import Sealed
 from dpaudit.sealed.traces import shapes
 
 RECORDS = dp.replace_one(n=5, low=-1, high=1)
@@ -80,7 +81,7 @@ def test_columns_and_slices_of_records_that_can_be_removed_always_exist_and_plac
     table = dp.seal([[0.5, 1.0], [0.25, 0.0]], 0, 1, removal=True)
     with watching() as watch:
         for there in (table[:, 0], table[:1], table[..., 1], table[None], table[:, ::-1]):
-            assert isinstance(there, dp.Sealed)
+            assert isinstance(there, Sealed)
     assert not watch.doubts
     for act in (lambda: table[1], lambda: table[[0, 1]], lambda: np.squeeze(np.unique(table))[:]):
         with watching() as watch:

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 import dpaudit as dp
+from dpaudit.accountants import Part, compose
+from dpaudit.claims import exact
 from dpaudit.cli import main
 
 
@@ -26,8 +28,8 @@ def account(releases: str, capsys: pytest.CaptureFixture[str], *options: str) ->
 
 def test_fixed_composes_numerically_and_without_it_the_reason_is_given(releases: str, capsys: Any) -> None:
     adaptive, fixed = account(releases, capsys), account(releases, capsys, "--fixed")
-    assert dp.exact(fixed["epsilon"]) == dp.compose([dp.Part(dp.Laplace(10), 2**20, 300)], "1e-6").upper
-    assert dp.exact(fixed["epsilon"]) < dp.exact(adaptive["epsilon"]) < 30
+    assert exact(fixed["epsilon"]) == compose([Part(dp.Laplace(10), 2**20, 300)], "1e-6").upper
+    assert exact(fixed["epsilon"]) < exact(adaptive["epsilon"]) < 30
     assert "numerical" in fixed["method"]
     assert not fixed["notes"]
     assert "adaptively" in adaptive["notes"][0]
@@ -46,7 +48,7 @@ def test_the_odometer_has_a_reading_after_every_release(releases: str, capsys: A
     readings = document["odometer"]
     assert [r["releases"] for r in readings] == list(range(1, 301))
     assert readings[0]["epsilon"] == "0.1"
-    assert dp.exact(document["epsilon"]) < dp.exact(readings[-1]["epsilon"]) < 30
+    assert exact(document["epsilon"]) < exact(readings[-1]["epsilon"]) < 30
     assert main(["account", releases, "--odometer"]) == 0
     rows = capsys.readouterr().out.partition("\nodometer:")[2].splitlines()
     assert [row.split()[0] for row in rows[3:]] == ["1", "2", "4", "8", "16", "32", "64", "128", "256", "300"]

@@ -13,12 +13,14 @@ import pytest
 
 import dpaudit as dp
 from dpaudit import channel
+from dpaudit.ledger import MemoryLedger
 from dpaudit.noise import SecureSource
 
 # One report costs ε0 = 1, and 1000 shuffled ones much less: a budget of 1/2 tells the two charges apart.
 BATCH = """
 import numpy as np
 import dpaudit as dp
+from dpaudit.ledger import MemoryLedger
 {before}
 def charged():
     try:
@@ -32,7 +34,7 @@ import dpaudit.accountants
 print(first, "|", charged())
 """
 SIMULATED = "dp.simulate(1, budget=('1/2', '1e-6'))"
-LIVE = "dp.live((ledger := dp.MemoryLedger('deployment')), budget=('1/2', '1e-6'))"
+LIVE = "dp.live((ledger := MemoryLedger('deployment')), budget=('1/2', '1e-6'))"
 
 
 def in_a_fresh_process(program: str) -> str:
@@ -83,7 +85,7 @@ def test_few_files_stand_between_a_release_and_its_noise(monkeypatch: pytest.Mon
     package = str(Path(dp.__file__).parent)
     for noise in (dp.Laplace(2), dp.RandomizedResponse("1"), dp.Gaussian(2)):
         stacks.clear()
-        with dp.live(dp.MemoryLedger("deployment")) as door:
+        with dp.live(MemoryLedger("deployment")) as door:
             door.release("a", 1, noise, sensitivity=1)
         own = [{file for file in stack if file.startswith(package)} for stack in stacks]
         assert min(map(len, own)) <= 6

@@ -12,11 +12,12 @@ import dpaudit as dp
 from dpaudit.claims import InvalidValue
 from dpaudit.neighbours.raw_values import HOSTILE
 from dpaudit.sealed.array import Untraced, dependence, seal_raw
+from dpaudit.subjects import Subject
 
 N = 6
 
 
-def subject(query: Any, neighbours: Any, scale: Any = "1.00001") -> dp.Subject:
+def subject(query: Any, neighbours: Any, scale: Any = "1.00001") -> Subject:
     @dp.subject(claim=dp.Claim(epsilon="1"), neighbours=neighbours)
     def raw_query(records: Any, channel: Any) -> Any:
         return channel.release("query", query(records), dp.Laplace(scale), sensitivity=1)

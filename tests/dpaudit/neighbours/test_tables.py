@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import dpaudit as dp
 from dpaudit.claims import InvalidValue
+from dpaudit.subjects import Subject
 
 LOW, HIGH = [-1, 0, 5], [1, 2, "5.5"]
 
@@ -52,7 +53,7 @@ def test_bounds_that_do_not_fit_together_are_refused(low: Any, high: Any) -> Non
         dp.replace_one(2, low, high)
 
 
-def subject(query: Any, sensitivity: Any, neighbours: Any) -> dp.Subject:
+def subject(query: Any, sensitivity: Any, neighbours: Any) -> Subject:
     @dp.subject(claim=dp.Claim(epsilon="1"), neighbours=neighbours)
     def table_query(table: Any, channel: Any) -> Any:
         return channel.release("query", query(table), dp.Laplace(sensitivity), sensitivity=sensitivity)

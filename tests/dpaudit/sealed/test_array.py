@@ -18,6 +18,7 @@ import pytest
 
 import dpaudit as dp
 from dpaudit.claims import InvalidValue, Leak
+from dpaudit.sealed import Sealed, seal_sums, snap, unseal
 from dpaudit.sealed.array import Untraced, dependence
 
 SECRET = 0.4375
@@ -89,7 +90,7 @@ def test_assigning_a_sealed_number_to_a_plain_entry_is_refused_and_the_leak_name
 
 @pytest.mark.parametrize("name", ["T", "flat", "real", "imag"])
 def test_attributes_that_hold_the_values_come_back_sealed(records: Any, name: str) -> None:
-    assert isinstance(getattr(records, name), dp.Sealed)
+    assert isinstance(getattr(records, name), Sealed)
 
 
 @pytest.mark.parametrize("name", ["data", "flags", "base", "ctypes", "strides", "nbytes", "itemsize"])
@@ -114,7 +115,7 @@ def test_printing_sealed_data_shows_none_of_it(records: Any) -> None:
 
 def test_copies_stay_sealed_and_keep_their_trace(records: Any) -> None:
     for twin in (copy.copy(records), copy.deepcopy(records), records.copy()):
-        assert isinstance(twin, dp.Sealed)
+        assert isinstance(twin, Sealed)
         assert not isinstance(dependence(twin), Untraced)
 
 
@@ -145,7 +146,7 @@ def test_sealed_data_cannot_be_changed_in_place(records: Any, act: Act) -> None:
     """Entries would belong to other records than their trace says: after a sort, the first is the least of all."""
     with pytest.raises(Leak):
         act(records)
-    assert np.array_equal(dp.unseal(records), [SECRET, -0.5, 0.25])
+    assert np.array_equal(unseal(records), [SECRET, -0.5, 0.25])
 
 
 @pytest.mark.parametrize("act", [lambda x: operator.setitem(x, 0, 1), lambda x: operator.setitem(x.flat, slice(None), 1)])
@@ -155,21 +156,21 @@ def test_assigning_to_sealed_data_is_refused_with_what_to_do_instead(records: An
     for name in ("shape", "dtype", "flat", "data"):
         with pytest.raises(AttributeError):
             setattr(records, name, 1)
-    assert np.array_equal(dp.unseal(records), [SECRET, -0.5, 0.25])
+    assert np.array_equal(unseal(records), [SECRET, -0.5, 0.25])
 
 
 def test_sealed_data_does_not_follow_later_changes_of_what_was_sealed() -> None:
     values = np.array([1.0, 0.0])
-    x, sums = dp.seal(values, -1, 1), dp.seal_sums(values, np.array([0, 1]), np.array([1, 2]), 2.0, 1.0)
+    x, sums = dp.seal(values, -1, 1), seal_sums(values, np.array([0, 1]), np.array([1, 2]), 2.0, 1.0)
     values[0] = 0.5
-    assert dp.unseal(x)[0] == dp.unseal(sums)[0] == 1
+    assert unseal(x)[0] == unseal(sums)[0] == 1
 
 
 def test_bounds_may_be_exact_texts_which_are_rounded_inward() -> None:
     """0.1 is no multiple of 2^-20: the range that counts is the one inside, for texts as for floats."""
     for low, high in (("0.1", "0.9"), (Fraction(1, 10), Fraction(9, 10)), (["0.1", 0], ("0.9", 1))):
         texts = dp.seal([[0.0, 0.0], [1.0, 1.0]] if isinstance(low, list) else [0.0, 1.0], low, high)
-        first = dp.unseal(texts).ravel()[0]
+        first = unseal(texts).ravel()[0]
         assert first == np.ceil(0.1 * 2**20) / 2**20
         assert dependence(texts[0]).sensitivity(1) <= (0.8 if not isinstance(low, list) else 1.8)
     with pytest.raises(dp.DpauditError, match="low, high"):
@@ -180,7 +181,7 @@ def test_a_shape_that_cannot_depend_on_the_data_is_public(records: Any) -> None:
     shapes = [records, records[1:], np.sort(records), records > 0, np.eye(2, 3) @ records, np.outer(records, records)]
     assert [np.shape(x) for x in shapes] == [(3,), (2,), (3,), (3,), (2,), (3, 3)]
     assert (len(records), records.ndim, records.size, np.size(records)) == (3, 1, 3, 3)
-    assert [isinstance(entry, dp.Sealed) for entry in records] == [True] * 3
+    assert [isinstance(entry, Sealed) for entry in records] == [True] * 3
 
 
 LENGTHS: dict[str, Act] = {
@@ -213,13 +214,13 @@ def test_removable_records_can_be_summed_but_not_released_one_by_one(removable: 
 
 @pytest.mark.parametrize("raised", [np.nan, np.inf, -np.inf, 1e308, -1e308])
 def test_records_that_are_not_numbers_or_out_of_range_are_clipped(raised: float) -> None:
-    snapped = dp.unseal(dp.seal([raised, 0.0], -0.1, 0.1))
+    snapped = unseal(dp.seal([raised, 0.0], -0.1, 0.1))
     assert np.all(np.abs(snapped) <= 0.1)
     assert np.all(snapped * 2**20 == np.round(snapped * 2**20))
 
 
 def test_bounds_are_snapped_inward_to_the_grid() -> None:
-    ends = dp.snap([-5, 5], -0.1, 0.1)
+    ends = snap([-5, 5], -0.1, 0.1)
     assert np.array_equal(ends * 2**20, [-104857, 104857])
 
 
@@ -237,7 +238,7 @@ def test_data_that_are_not_one_number_or_row_per_record_are_refused(values: Any)
 
 def test_columns_may_have_bounds_of_their_own() -> None:
     table = dp.seal([[5.0, -5.0], [0.5, 0.25]], [0, -1], [1, 3])
-    assert np.array_equal(dp.unseal(table), [[1, -1], [0.5, 0.25]])
+    assert np.array_equal(unseal(table), [[1, -1], [0.5, 0.25]])
     with pytest.raises(InvalidValue, match="column"):
         dp.seal([[1.0, 2.0]], [0, 0, 0], [1, 1, 1])
 

@@ -18,7 +18,7 @@ import pytest
 
 import dpaudit as dp
 from dpaudit.channel import Event
-from dpaudit.sealed import operations
+from dpaudit.sealed import Sealed, operations
 from dpaudit.sealed.dependence import Dependence
 from dpaudit.sealed.joint_bounds import Shares
 from dpaudit.sealed.trace import Spread
@@ -161,7 +161,7 @@ TABLES: dict[str, tuple[Program, float | None]] = {
     "second moments with a constant": (lambda t: (lambda z: z.T @ z[:, 1])(np.column_stack([t[:, 0] * 0 + 1, t])), None),
     "map": (lambda t: (t @ np.array([[1.0, 2], [0.5, -1]])).clip(-1, 1).sum(axis=0), 4.0),
     "projection": (lambda t: (t @ [1.0, 0.5] > 0.25).sum(), 1.0),
-    "left": (lambda t: t.T @ np.ones(len(t)) if not isinstance(t, dp.Sealed) else t.T.sum(axis=1), 4.0),
+    "left": (lambda t: t.T @ np.ones(len(t)) if not isinstance(t, Sealed) else t.T.sum(axis=1), 4.0),
     "weights": (lambda t: (t * [0.5, 2]).sum(axis=0), 5.0),
     "norm of a row": (lambda t: np.minimum(np.sqrt((t**2).sum(axis=1)), 1).sum(), None),
     "transposed": (lambda t: t.T[0].sum(), 2.0),

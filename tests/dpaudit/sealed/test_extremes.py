@@ -13,6 +13,7 @@ import dpaudit as dp
 from dpaudit.claims import Leak
 from dpaudit.noise import GRID, to_units
 from dpaudit.sealed import trace as traces
+from dpaudit.sealed import unseal
 from dpaudit.sealed.array import Untraced, dependence, seal_raw
 from dpaudit.sealed.dependence import Dependence
 from dpaudit.sealed.trace import Precision, Private, Spread, Unbounded
@@ -43,7 +44,7 @@ PROGRAMS = {**OVERFLOWING, **VANISHING}
 def charged_and_moved(program: Program) -> tuple[int | None, int]:
     """Steps charged, None where untraced, and the largest move of one of three records; in steps of the grid."""
     found = dependence(program(dp.seal([0.0, 0.5, 0.25], -1, 1)))
-    units = [to_units(dp.unseal(program(dp.seal([v, 0.5, 0.25], -1, 1))), GRID) for v in (-1, 0, 0.37, 1)]
+    units = [to_units(unseal(program(dp.seal([v, 0.5, 0.25], -1, 1))), GRID) for v in (-1, 0, 0.37, 1)]
     moved = max(int(np.abs(a - b).sum()) for a in units for b in units)
     return None if isinstance(found, Untraced) else found.steps(GRID, 1), moved
 
@@ -131,13 +132,13 @@ def test_an_option_is_read_once_for_value_and_trace(pick: Program) -> None:
     picked = pick(dp.seal([0.0, 0.25, 0.5], 0, 1))
     found = dependence(picked)
     assert not isinstance(found, Untraced)
-    assert list(found.cohort) == [int(dp.unseal(picked)[0] * 4)]
+    assert list(found.cohort) == [int(unseal(picked)[0] * 4)]
 
 
 def test_a_sum_of_a_sum_is_itself_as_numpy_has_it() -> None:
     x = dp.seal([0.5, 0.25], -1, 1)
     for total in (x.sum().sum(axis=0), x.sum().sum(axis=-1), x.sum().mean(), np.sum(x.sum())):
-        assert (dp.unseal(total), charged_and_moved(lambda v, total=total: total)[0]) == (0.75, 2 * 2**20)
+        assert (unseal(total), charged_and_moved(lambda v, total=total: total)[0]) == (0.75, 2 * 2**20)
 
 
 def test_an_average_by_public_weights_is_traced() -> None:
@@ -146,7 +147,7 @@ def test_an_average_by_public_weights_is_traced() -> None:
     table = dp.seal([[1.0, 0.5], [0.25, 1.0]], 0, 1)
     for axis in (0, None, 1):
         weights = [3, 1] if axis is not None else [[1, 2], [3, 4]]
-        assert np.array_equal(dp.unseal(np.average(table, axis, weights)), np.average(dp.unseal(table), axis, weights))
+        assert np.array_equal(unseal(np.average(table, axis, weights)), np.average(unseal(table), axis, weights))
 
 
 def test_weights_that_add_up_to_nothing_are_a_plain_error_and_private_ones_a_leak() -> None:

@@ -17,7 +17,7 @@ import pytest
 import dpaudit as dp
 from dpaudit.claims import Leak
 from dpaudit.claims.leak_watch import watching
-from dpaudit.sealed import operations, untraced
+from dpaudit.sealed import Sealed, operations, unseal, untraced
 from dpaudit.sealed.array import seal_raw
 from dpaudit.sealed.traces import shapes
 from dpaudit.sealed.traces.layout import rearranged
@@ -95,7 +95,7 @@ def arguments(d: dict[str, Any]) -> Iterator[tuple[tuple[Any, ...], dict[str, An
 
 def seen(result: Any) -> Any:
     """What can be seen of a result."""
-    if isinstance(result, dp.Sealed):
+    if isinstance(result, Sealed):
         return ("sealed", *(attempt(lambda a=a: getattr(result, a)) for a in ("shape", "ndim", "dtype")))
     if isinstance(result, tuple | list):
         return type(result).__name__, [seen(part) for part in result]
@@ -146,7 +146,7 @@ def differing(function: Call, pick: Callable[[dict[str, Any]], Iterator[Any]] = 
 def method(name: str) -> Call:
     def call(first: Any, *args: Any, **kwargs: Any) -> Any:
         asked = getattr(first, name)
-        return asked(*args, **kwargs) if callable(asked) and not isinstance(asked, dp.Sealed) else asked
+        return asked(*args, **kwargs) if callable(asked) and not isinstance(asked, Sealed) else asked
 
     return call
 
@@ -186,7 +186,7 @@ def test_no_call_tells_how_many_records_there_are_where_they_can_be_removed() ->
 @pytest.mark.parametrize("removal", [False, True])
 def test_no_method_of_an_array_tells_data_sets_apart(removal: bool) -> None:
     def on_sealed(d: dict[str, Any]) -> Iterator[Any]:
-        return (case for case in arguments(d) if isinstance(case[0][0], dp.Sealed))
+        return (case for case in arguments(d) if isinstance(case[0][0], Sealed))
 
     told = {name: found for name in METHODS if (found := differing(method(name), on_sealed, removal=removal))}
     assert not told
@@ -246,4 +246,4 @@ def test_a_planted_change_in_place_is_found(monkeypatch: pytest.MonkeyPatch) -> 
     x = dp.seal([0.5, 0.25], -1, 1)
     with pytest.raises(Leak):
         x.setflags(write=True)  # numpy gives None, which is no number
-    assert not dp.unseal(x).flags.writeable
+    assert not unseal(x).flags.writeable

@@ -13,6 +13,7 @@ import pytest
 
 import dpaudit as dp
 from dpaudit.claims import Leak
+from dpaudit.sealed import Sealed, unseal
 from dpaudit.sealed.array import Untraced, dependence
 
 Act = Callable[[Any], Any]
@@ -107,7 +108,7 @@ def test_no_python_function_or_object_is_shown_plain_values(records: Any, show: 
     spy = Spy()
     with pytest.raises(Leak):
         show(records, spy)
-    assert not [value for value in spy.seen if not isinstance(value, dp.Sealed)]
+    assert not [value for value in spy.seen if not isinstance(value, Sealed)]
 
 
 class SpyNumber(float):
@@ -141,14 +142,14 @@ def test_neither_numbers_nor_lists_of_a_foreign_type_are_shown_anything_but_seal
     np.interp(records, [0.0, spy], [0.0, 1.0])
     np.concatenate(both)
     np.concatenate(both, dtype=np.float32)
-    assert all(isinstance(value, dp.Sealed) for value in [*spy.seen, *both.made_of])
+    assert all(isinstance(value, Sealed) for value in [*spy.seen, *both.made_of])
 
 
 def test_arithmetic_with_a_foreign_object_shows_it_nothing(records: Any) -> None:
     spy = Spy()
     result = np.add(records, spy), np.multiply(records, spy), np.power(records, np.array([spy] * 3, dtype=object))
-    assert all(isinstance(part, dp.Sealed) for part in result)
-    assert not [value for value in spy.seen if not isinstance(value, dp.Sealed)]
+    assert all(isinstance(part, Sealed) for part in result)
+    assert not [value for value in spy.seen if not isinstance(value, Sealed)]
 
 
 UNTRACED: dict[str, Act] = {
@@ -178,11 +179,11 @@ UNTRACED: dict[str, Act] = {
 @pytest.mark.parametrize("operate", UNTRACED.values(), ids=UNTRACED.keys())
 def test_an_operation_that_is_not_known_is_untraced_and_no_leak(records: Any, operate: Act) -> None:
     result = operate(records)
-    assert isinstance(result, dp.Sealed)
+    assert isinstance(result, Sealed)
     found = dependence(result) if not result._private.hidden else result._private.trace
     assert isinstance(found, Untraced)
     assert found.where.startswith(Path(__file__).name)
-    assert np.array_equal(dp.unseal(result), operate(dp.unseal(records)))
+    assert np.array_equal(unseal(result), operate(unseal(records)))
 
 
 NUMBERS: list[Act] = [
@@ -211,10 +212,10 @@ def test_the_first_lost_operation_is_the_one_that_is_named(records: Any) -> None
 
 def test_operations_with_several_results_give_several_sealed_ones(records: Any) -> None:
     fraction, whole = np.modf(records)
-    assert isinstance(fraction, dp.Sealed)
-    assert isinstance(whole, dp.Sealed)
-    assert all(isinstance(part, dp.Sealed) for part in np.split(records, 3))
-    assert isinstance(np.linalg.svd(np.outer(records, records)).S, dp.Sealed)
+    assert isinstance(fraction, Sealed)
+    assert isinstance(whole, Sealed)
+    assert all(isinstance(part, Sealed) for part in np.split(records, 3))
+    assert isinstance(np.linalg.svd(np.outer(records, records)).S, Sealed)
 
 
 COUNTS: dict[str, Act] = {
@@ -275,5 +276,5 @@ def test_an_error_that_comes_whatever_the_data_is_numpys_own(records: Any, act: 
     with pytest.raises(error) as sealed:
         act(records)
     with pytest.raises(error) as plain:
-        act(dp.unseal(records))
+        act(unseal(records))
     assert str(sealed.value) == str(plain.value)

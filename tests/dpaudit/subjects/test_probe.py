@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import dpaudit as dp
+from dpaudit.sealed import Sealed
 from dpaudit.subjects.probe import PathWatch, Probe
 
 LOOKS: dict[str, Callable[[Any], Any]] = {
@@ -94,8 +95,8 @@ def test_probed_arithmetic_gives_the_numbers_of_plain_arithmetic(keep: Callable[
 def test_a_sum_of_released_and_sealed_data_stays_sealed() -> None:
     _, value = probe()
     sealed = dp.seal([0.1, 0.2, 0.3], 0, 1)
-    assert isinstance(value + sealed, dp.Sealed)
-    assert isinstance(sealed - value, dp.Sealed)
+    assert isinstance(value + sealed, Sealed)
+    assert isinstance(sealed - value, Sealed)
 
 
 MEETINGS: dict[str, Callable[[Any, Any], Any]] = {

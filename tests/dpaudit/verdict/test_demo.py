@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import dpaudit as dp
+from dpaudit.subjects import Subject
 from dpaudit.subjects.targets import make_algorithm
 from dpaudit.verdict.demo import demo, mean_regret
 
@@ -57,7 +58,7 @@ def test_half_the_noise_of_one_model_changes_its_verdict_and_no_other(
 ) -> None:
     """Twice the ε inside, the same claim outside: half the noise constant."""
 
-    def make(model: str, parameters: Mapping[str, Any]) -> dp.Subject:
+    def make(model: str, parameters: Mapping[str, Any]) -> Subject:
         if (model, parameters["calibration"]) != (changed, "tight"):
             return make_algorithm(model, parameters)
         louder = make_algorithm(model, {**parameters, "epsilon": "2"})

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import dpaudit as dp
+from dpaudit.accountants import Part, compose
 from dpaudit.verdict.proof import Proof, prove
 
 TEN = dp.replace_one(n=10, low=-1, high=1)
@@ -47,7 +48,7 @@ def test_many_releases_on_a_single_path_are_composed_numerically() -> None:
     upper = proof(lambda d, c: many(d, c, adaptive=False), "10", "1e-6").upper
     assert upper is not None
     assert upper.path == "single"
-    assert upper.epsilon == dp.compose([dp.Part(dp.Laplace(20), 2**21, 300)], "1e-6").upper < 10
+    assert upper.epsilon == compose([Part(dp.Laplace(20), 2**21, 300)], "1e-6").upper < 10
     assert "numerical" in upper.method
 
 

@@ -18,6 +18,7 @@ from dpaudit.accountants.losses.numerical import composed_delta
 from dpaudit.accountants.losses.parts import Part
 from dpaudit.channel.release_cost import zcdp_delta
 from dpaudit.claims import InvalidValue, show
+from dpaudit.ledger import Cohort, Release
 from dpaudit.noise import GRID, MECHANISMS, Noise, noise_from
 
 STEPS = int(1 / GRID)  # sensitivity 1
@@ -32,15 +33,15 @@ def weaker(found: Calibration, by: Fraction = LESS) -> Noise:
     return noise_from(name, {**parameters, MECHANISMS[name].size_name: show(shrunk)})
 
 
-def release(noise: Noise, steps: int) -> dp.Release:
+def release(noise: Noise, steps: int) -> Release:
     sensitivity = steps * noise.grid
-    return dp.Release(name="r", mechanism=noise.name, parameters=noise.parameters(), sensitivity=sensitivity, steps=steps)
+    return Release(name="r", mechanism=noise.name, parameters=noise.parameters(), sensitivity=sensitivity, steps=steps)
 
 
 def accounted(noise: Noise, steps: int, count: int, delta: Fraction) -> Fraction:
     """What ``dpaudit account`` says about so many such releases of the same records."""
     moved = steps * noise.grid
-    one = dp.Release(name="r", mechanism=noise.name, parameters=noise.parameters(), sensitivity=moved, steps=steps)
+    one = Release(name="r", mechanism=noise.name, parameters=noise.parameters(), sensitivity=moved, steps=steps)
     return account_releases([one] * count, delta, fixed=True).epsilon
 
 
@@ -182,18 +183,18 @@ def test_a_rule_that_does_not_serve_is_refused() -> None:
 
 
 def test_a_tiny_epsilon_at_a_large_delta_needs_no_more_noise_than_a_larger_one() -> None:
-    tiny, small = (dp.calibrate("laplace", epsilon=epsilon, delta="0.3") for epsilon in ("1e-9", "1e-6"))
+    tiny, small = (calibrate("laplace", epsilon=epsilon, delta="0.3") for epsilon in ("1e-9", "1e-6"))
     assert float(tiny.rule.value) == pytest.approx(float(small.rule.value), rel=1e-5)
     assert tiny.rule.value >= small.rule.value
 
 
 def test_what_is_calibrated_is_within_its_budget_when_it_is_accounted_for() -> None:
     """The plain sum, which is preferred where more gains little, is above the target here."""
-    noise = dp.calibrate("randomized-response", epsilon="0.01", delta="1e-6", method="exact").rule.noise
+    noise = calibrate("randomized-response", epsilon="0.01", delta="1e-6", method="exact").rule.noise
     epsilon = noise.epsilon(1)
-    release = dp.Release(
+    release = Release(
         name="r", mechanism=noise.name, parameters=noise.parameters(), sensitivity=Fraction(1), derived=None,
-        epsilon=epsilon, delta=Fraction(0), cohort=dp.Cohort.all(), to="server",
+        epsilon=epsilon, delta=Fraction(0), cohort=Cohort.all(), to="server",
     )  # fmt: skip
     target = Fraction("0.01")
     held, shown = (account_releases([release], Fraction("1e-6"), fixed=True, limit=limit) for limit in (target, None))

@@ -6,12 +6,12 @@ from fractions import Fraction
 
 import pytest
 
-import dpaudit as dp
 from dpaudit.accountants import account_releases
 from dpaudit.accountants.calibration.least_report_noise import calibrate_shuffled
 from dpaudit.accountants.shuffle.amplification import amplify
 from dpaudit.accountants.shuffle.closed_form import domain
 from dpaudit.claims import InvalidValue
+from dpaudit.ledger import Release
 from dpaudit.noise import GRID
 
 STEPS = int(2 / GRID)  # rewards in [-1, 1]
@@ -76,7 +76,7 @@ def test_what_cannot_be_shuffled_is_refused_by_name(given: dict[str, str], named
 @pytest.mark.parametrize("mechanism", ["laplace", "randomized-response"])
 def test_the_account_of_a_batch_calibrated_by_clones_is_within_the_claim(mechanism: str) -> None:
     noise = calibrate_shuffled("1", MILLIONTH, 10_000, mechanism=mechanism, method="clone").rule.noise
-    batch = dp.Release(
+    batch = Release(
         name="batch", mechanism=mechanism, parameters=noise.parameters(), sensitivity=2 if mechanism == "laplace" else 1,
         kind="shuffled", n=10_000, to="shuffled", cohort=range(10_000),
     )  # fmt: skip

@@ -19,12 +19,13 @@ from hypothesis import strategies as st
 import dpaudit as dp
 from dpaudit.auditors.pairs.sensitivity_search import pairs_of, search_sensitivity
 from dpaudit.auditors.replay.pinned_runs import Observed, play
+from dpaudit.subjects import Subject
 
 N = 12
 Query = Callable[[Any], Any]
 
 
-def make(query: Query, sensitivity: Any, neighbours: Any) -> dp.Subject:
+def make(query: Query, sensitivity: Any, neighbours: Any) -> Subject:
     @dp.subject(claim=dp.Claim(epsilon="1"), neighbours=neighbours)
     def subject(records: Any, channel: Any) -> Any:
         return channel.release("query", query(records), dp.Laplace(sensitivity), sensitivity=sensitivity)
@@ -63,7 +64,7 @@ CASES: dict[str, tuple[Query, Fraction, Any]] = {  # query, true sensitivity, ne
 }
 
 
-def searched(subject: dp.Subject, seed: int = 1) -> Observed:
+def searched(subject: Subject, seed: int = 1) -> Observed:
     observed = Observed()
     assert search_sensitivity(subject, seed, observed) == []
     return observed

@@ -16,6 +16,7 @@ import dpaudit as dp
 from dpaudit.certificate import NotAsCertified, Refused, audit_subject, read_ledger, refuse, sign, statement
 from dpaudit.certificate.envelope import open_certificate
 from dpaudit.certificate.validity import check
+from dpaudit.sealed import Sealed
 from dpaudit.subjects.subject import Subject
 from dpaudit.subjects.targets import code_of, subjects_of
 
@@ -44,7 +45,7 @@ def certified(total: Subject, key: Ed25519PrivateKey, tmp_path: Path) -> Path:
     return path
 
 
-def records(*, removal: bool) -> dp.Sealed:
+def records(*, removal: bool) -> Sealed:
     return dp.seal(np.full(50, 0.75), low="0.5", high=1, removal=removal)
 
 

@@ -11,7 +11,7 @@ from scipy import optimize
 
 import dpaudit as dp
 from dpaudit.claims import BudgetExceeded, InvalidValue
-from dpaudit.ledger import Budget, Charge, PureSums
+from dpaudit.ledger import Budget, Charge, Cohort, PureSums, Release
 from dpaudit.ledger.spending.filters import filter_for, filter_named
 from dpaudit.ledger.spending.zcdp_sums import ZcdpSums, charge_rho, zcdp_delta, zcdp_epsilon
 
@@ -20,7 +20,7 @@ MILLIONTH = Fraction(1, 10**6)
 
 def gaussian(sigma: str, cohort: object = None, **facts: str) -> Charge:
     facts = {"mechanism": "gaussian", "sigma": sigma, "sensitivity": "1", **facts}
-    return Charge(None, cohort=dp.Cohort.of(cohort), facts=facts)
+    return Charge(None, cohort=Cohort.of(cohort), facts=facts)
 
 
 def test_rho_of_charges() -> None:
@@ -61,7 +61,7 @@ def test_epsilon_and_delta_are_each_others_inverse() -> None:
 def test_sums_are_per_record_and_grow() -> None:
     sums = ZcdpSums(MILLIONTH)
     sums.add(gaussian("4", range(10)))
-    sums.add(Charge(Fraction(1, 10), cohort=dp.Cohort.of(range(5, 15))))
+    sums.add(Charge(Fraction(1, 10), cohort=Cohort.of(range(5, 15))))
     assert sums.worst() == (zcdp_epsilon(Fraction(1, 32) + Fraction(1, 200), MILLIONTH), MILLIONTH)
     before = sums.would_cost(gaussian("4", range(20, 30)))
     assert before == (zcdp_epsilon(Fraction(1, 32), MILLIONTH), MILLIONTH)
@@ -120,7 +120,7 @@ def test_one_budget_has_one_filter(tmp_path: Path) -> None:
 
 
 def test_appended_gaussian_releases_are_read_back_with_their_rho(tmp_path: Path) -> None:
-    one = dp.Release(name="g", mechanism="gaussian", sensitivity=Fraction(1), parameters={"sigma": "10"}, cohort=dp.Cohort.of(3))
+    one = Release(name="g", mechanism="gaussian", sensitivity=Fraction(1), parameters={"sigma": "10"}, cohort=Cohort.of(3))
     path = tmp_path / "a.ledger"
     with dp.open_ledger(path) as ledger:
         ledger.limit((1, "1e-6"), "zcdp")

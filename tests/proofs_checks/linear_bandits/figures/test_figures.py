@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import dpaudit as dp
+from dpaudit.claims import exact
 from algorithms.elimination.central import Central, NonPrivate
 from algorithms.elimination.loop import Setting, run
 from algorithms.rewards import Stochastic
@@ -60,7 +61,7 @@ def test_no_core_set_has_the_law_of_the_algorithms_own_design(epsilon, calibrati
     setting = Setting(points, 10**5, calibration, design="all")
     with dp.simulate(2, trials=400) as channel:
         other = run(
-            setting, Central(dp.exact(epsilon), calibration), Stochastic(means, np.random.default_rng(3)), channel
+            setting, Central(exact(epsilon), calibration), Stochastic(means, np.random.default_rng(3)), channel
         ).regret(means)
     difference = mine - other
     assert abs(difference.mean()) <= 5 * difference.std(ddof=1) / 20 + 1e-9
