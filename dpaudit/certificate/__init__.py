@@ -8,12 +8,12 @@ from dpaudit.certificate.facts.evidence import AuditEvidence, LedgerEvidence, au
 from dpaudit.certificate.facts.reliance import relied_upon
 from dpaudit.certificate.refusals import refuse
 from dpaudit.certificate.statement import SCHEMA, statement
-from dpaudit.certificate.validity import Checked, check
+from dpaudit.certificate.validity import CertificateCheck, check
 
 __all__ = [
     "SCHEMA",
     "AuditEvidence",
-    "Checked",
+    "CertificateCheck",
     "LedgerEvidence",
     "NotAsCertified",
     "Opened",

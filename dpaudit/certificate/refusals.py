@@ -9,6 +9,7 @@ from dpaudit.accountants.shuffle import closed_form as closed
 from dpaudit.certificate.errors import Refused
 from dpaudit.certificate.facts import proven_relations as relations
 from dpaudit.certificate.facts.evidence import AuditEvidence, LedgerEvidence
+from dpaudit.certificate.facts.ledger_doubts import doubts_of_opening, doubts_of_releases, first_of
 from dpaudit.certificate.facts.reliance import Reliance
 from dpaudit.certificate.facts.running_code import not_its_code
 from dpaudit.claims import Claim, Finding, Outcome, show
@@ -35,23 +36,11 @@ def refuse(ledger: LedgerEvidence | None, audited: AuditEvidence | None, claims:
 
 
 def _of_ledger(ledger: LedgerEvidence) -> list[str]:
-    reasons = [] if ledger.kind == "deployment" else ["simulated ledger: its noise can be foretold from a seed"]
-    if not ledger.releases:
-        reasons.append("the ledger holds no release")
-    opening = ledger.opening
-    if opening is None:
-        reasons.append("no budget at its door: only the path that was taken is known, not what other paths would have cost")
-    else:
-        if opening.charges_before:
-            charges = f"charge {opening.charges_before}"
-            reasons.append(f"the budget was set after {charges}: what is chosen afterwards promises nothing")
-        if not opening.proven:
-            reasons.append("the door took releases that are only declared: open it with proven=True, from the start")
-        if ledger.bound.epsilon > opening.budget.epsilon or ledger.bound.delta > opening.budget.delta:
-            reasons.append(f"over budget: its releases cost ε={show(ledger.bound.epsilon)} at δ={show(ledger.bound.delta)}")
-    declared = [release.name for release in ledger.releases if release.derived is None]
-    if declared:
-        reasons.append(f"sensitivity only declared: release {_first(declared)}")
+    reasons = [] if ledger.releases else ["the ledger holds no release"]
+    reasons += [*doubts_of_releases(ledger.kind, ledger.releases), *doubts_of_opening(ledger.opening)]
+    bound, opening = ledger.bound, ledger.opening
+    if opening is not None and (bound.epsilon > opening.budget.epsilon or bound.delta > opening.budget.delta):
+        reasons.append(f"over budget: its releases cost ε={show(bound.epsilon)} at δ={show(bound.delta)}")
     reasons += relations.of_ledger(ledger)
     return reasons + _of_findings(ledger.bound.findings) + _out_of_domain(ledger)
 
@@ -59,7 +48,7 @@ def _of_ledger(ledger: LedgerEvidence) -> list[str]:
 def _out_of_domain(ledger: LedgerEvidence) -> list[str]:
     delta = ledger.bound.delta if ledger.opening is None else ledger.opening.budget.delta
     wrong = [release.name for release in ledger.releases if release.theorem == CLOSED and not _in_domain(release, delta)]
-    return [f"out-of-domain amplification: the theorem named by release {_first(wrong)} does not hold there"] if wrong else []
+    return [f"out-of-domain amplification: the theorem named by release {first_of(wrong)} does not hold there"] if wrong else []
 
 
 def _in_domain(release: Release, delta: object) -> bool:
@@ -111,7 +100,3 @@ def _of_claims(claims: Sequence[Reliance]) -> list[str]:
     reasons = [f"unproven claim: {c.id} is {c.verdict} ({c.summary})" for c in claims if c.verdict != "verified"]
     stale = [f"unproven claim: the evidence for {c.id} is stale, {', '.join(c.stale)} changed" for c in claims if c.stale]
     return reasons + stale
-
-
-def _first(names: Sequence[str]) -> str:
-    return repr(names[0]) + (f" and {len(names) - 1} more" if len(names) > 1 else "")

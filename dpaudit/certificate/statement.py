@@ -12,7 +12,7 @@ from dpaudit.accountants.least_epsilon import PARALLEL
 from dpaudit.certificate.facts import context
 from dpaudit.certificate.facts.configuration import configuration_of, digest_of, plain
 from dpaudit.certificate.facts.evidence import AuditEvidence, LedgerEvidence
-from dpaudit.certificate.facts.hazards import Evidence, judged
+from dpaudit.certificate.facts.hazards import HazardFacts, judge_hazards
 from dpaudit.certificate.facts.peer_values import peer_values
 from dpaudit.certificate.facts.proven_relations import proven_for, relations
 from dpaudit.certificate.facts.release_summary import release_groups, theorems
@@ -45,7 +45,7 @@ def statement(
     path = "enforced" if several or audited is None or audited.verdict.upper is None else audited.verdict.upper.path
     observed = None if audited is None else {n: move.observed for n, move in audited.attack.observed.largest.items()}
     level = "enforced" if audited is None else "proven" if ledger is None else "proven and enforced"
-    hazards = Evidence(
+    hazards = HazardFacts(
         claim, model, relation, horizon["records"], path, None if audited is None else audited.verdict, ledger is not None,
         tuple(sorted({release.mechanism for release in releases})), len(releases), proven,
     )  # fmt: skip
@@ -63,7 +63,7 @@ def statement(
         "claims": [one.to_dict() for one in claims], "assumptions": context.assumptions(model, ledger),
         "noise": context.noise(releases, ledger is not None), "audit": _audit(audited),
         "peers": peer_values(releases, claim.delta), "waivers": [dict(waiver) for waiver in waivers],
-        "hazards": judged(hazards),
+        "hazards": judge_hazards(hazards),
     }  # fmt: skip
     digests = _digests(ledger, audited) | {"configuration": digest_of(configuration)}
     subjects = [{"name": name, "digest": {"sha256": digest}} for name, digest in digests.items()]

@@ -18,7 +18,7 @@ from dpaudit.ledger.store.book import replay
 
 
 @dataclass
-class Checked:
+class CertificateCheck:
     """What was held beside the certificate and fits, and what was not looked at, each in words."""
 
     opened: Opened
@@ -34,28 +34,28 @@ class Checked:
         }  # fmt: skip
 
 
-def check(opened: Opened, *, ledger: str | Path | None = None, source: str | Path | None = None) -> Checked:
+def check(opened: Opened, *, ledger: str | Path | None = None, source: str | Path | None = None) -> CertificateCheck:
     """Raises TamperedCertificate for a ledger that does not continue the certified one, NotAsCertified for other code or another
     budget (exit code 1 for both), and the errors of ledgers."""
-    found = Checked(opened, ["the signature, and that nothing in the certificate was changed"])
+    result = CertificateCheck(opened, ["the signature, and that nothing in the certificate was changed"])
     try:
-        _check_ledger(found, ledger)
-        _check_source(found, source)
-        _check_surroundings(found)
+        _check_ledger(result, ledger)
+        _check_source(result, source)
+        _check_surroundings(result)
     except (KeyError, TypeError, AttributeError):
         raise UnreadableCertificate(opened.path, "fields are missing or of another form") from None
-    found.not_checked.append("the proof and the audit, which this command does not repeat")
-    return found
+    result.not_checked.append("the proof and the audit, which this command does not repeat")
+    return result
 
 
-def _check_ledger(found: Checked, path: str | Path | None) -> None:
-    certified = found.opened.predicate["ledger"]
+def _check_ledger(result: CertificateCheck, path: str | Path | None) -> None:
+    certified = result.opened.predicate["ledger"]
     if path is None:
         if certified is not None:
-            found.not_checked.append("the ledger: give --ledger FILE")
+            result.not_checked.append("the ledger: give --ledger FILE")
         return
     if certified is None:
-        _belongs(found, path)
+        _belongs(result, path)
         return
     entries = read_entries(Path(path))
     try:
@@ -65,17 +65,17 @@ def _check_ledger(found: Checked, path: str | Path | None) -> None:
         entries.close()
     if book.identity != certified["id"]:
         raise TamperedCertificate(str(path), "another ledger than the certified one")
-    if book.tree.size < certified["size"] or root is None or root.hex() != found.opened.digests.get("ledger"):
+    if book.tree.size < certified["size"] or root is None or root.hex() != result.opened.digests.get("ledger"):
         raise TamperedCertificate(str(path), "the entries that were certified are cut off or changed")
     later = book.tree.size - certified["size"]
-    found.checked.append(f"the ledger: {certified['size']} entries are as certified")
+    result.checked.append(f"the ledger: {certified['size']} entries are as certified")
     if later:
-        found.not_checked.append(f"what was written to the ledger since ({later} more); certify again to cover it")
+        result.not_checked.append(f"what was written to the ledger since ({later} more); certify again to cover it")
 
 
-def _belongs(found: Checked, path: str | Path) -> None:
+def _belongs(result: CertificateCheck, path: str | Path) -> None:
     """A certificate about code alone: was this ledger opened for that code, behind a door with the certified budget?"""
-    seen, door = read_ledger(path), found.opened.predicate["door"]
+    seen, door = read_ledger(path), result.opened.predicate["door"]
     opening, where = seen.opening, str(path)
     if seen.kind != "deployment":
         raise NotAsCertified(where, "a simulated ledger is no deployment of what was certified")
@@ -85,44 +85,44 @@ def _belongs(found: Checked, path: str | Path) -> None:
         )
     if opening.budget != Budget(door["epsilon"], door["delta"]):
         raise NotAsCertified(where, "its budget is not the certified one")
-    if any(seen.sources.get(name) != found.opened.digests.get(as_named) for name, as_named in SOURCES):
+    if any(seen.sources.get(name) != result.opened.digests.get(as_named) for name, as_named in SOURCES):
         raise NotAsCertified(where, "it was opened for other code than the certified one")
     if seen.rewritten:
         raise NotAsCertified(where, "it was opened for other code, too, which released before")
     if seen.releases and relations(seen.releases) != [door["relation"]]:
         raise NotAsCertified(where, f"its data was not sealed for {door['relation']} neighbours, as certified")
     told = "the ledger: it says that it was opened for the certified code, with the certified budget"
-    found.checked.append(f"{told}, {_releases(len(seen.releases))}")
+    result.checked.append(f"{told}, {_releases(len(seen.releases))}")
 
 
 SOURCES = (("dpaudit", "dpaudit"), ("subject", "source"))  # their names in a ledger and in a certificate
 
 
-def _check_source(found: Checked, path: str | Path | None) -> None:
-    certified = found.opened.digests.get("source")
+def _check_source(result: CertificateCheck, path: str | Path | None) -> None:
+    certified = result.opened.digests.get("source")
     if path is None:
-        found.not_checked.append(
+        result.not_checked.append(
             "the source: give --source FILE or FOLDER" if certified else "the source, which it does not name"
         )
         return
     if certified is None or sources(path)["subject"] != certified:
         raise NotAsCertified(str(path), "not the source that was certified")
-    found.checked.append("the source: as certified")
+    result.checked.append("the source: as certified")
 
 
-def _check_surroundings(found: Checked) -> None:
+def _check_surroundings(result: CertificateCheck) -> None:
     """This dpaudit and the claims. That they changed since makes no certificate false; it says what a new one would rest on."""
-    same = sources()["dpaudit"] == found.opened.digests.get("dpaudit")
+    same = sources()["dpaudit"] == result.opened.digests.get("dpaudit")
     own = (
         "this dpaudit is the one that certified it" if same else "another version of dpaudit certified it than the one that runs"
     )
-    (found.checked if same else found.not_checked).append(own)
-    claims = found.opened.predicate["claims"]
+    (result.checked if same else result.not_checked).append(own)
+    claims = result.opened.predicate["claims"]
     changed = changed_since(claims)
     if claims and not changed:
-        found.checked.append("the claims relied upon: their code is unchanged")
+        result.checked.append("the claims relied upon: their code is unchanged")
     if changed:
-        found.not_checked.append(f"claims whose code changed since: {', '.join(changed)}")
+        result.not_checked.append(f"claims whose code changed since: {', '.join(changed)}")
 
 
 def _releases(count: int) -> str:

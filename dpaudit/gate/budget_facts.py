@@ -7,15 +7,16 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from dpaudit.claims import Finding
-from dpaudit.claims.exit_codes import UNUSABLE
+from dpaudit.claims.exit_codes import HOLDS, UNPROVEN, UNUSABLE, VIOLATED
+
+CODES = {"certified": HOLDS, "refuted": VIOLATED, "over budget": VIOLATED, "tampered": VIOLATED, "not checked": UNUSABLE}
 
 
 @dataclass(frozen=True)
-class Found:
+class BudgetFacts:
     """``causes``: places in ``findings`` by which the budget fails; ``complete``: nothing else stands in its way."""
 
     verdict: str
-    code: int
     reason: str
     observer: str | None = None
     upper: str | None = None  # exact
@@ -29,13 +30,18 @@ class Found:
     line: int = 1
     picture: Mapping[str, Any] | None = None  # what a page draws: losses of the audit, or how a ledger's spending grew
 
+    def exit_code(self, require: str) -> int:
+        """What follows from the verdict; a verdict that nobody knows proves nothing."""
+        accepted = require == "not-refuted" and self.verdict == "unproven"
+        return CODES.get(self.verdict, HOLDS if accepted else UNPROVEN)
+
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
 
 
-def not_checked(reason: str) -> Found:
+def not_checked(reason: str) -> BudgetFacts:
     """Exit code 2: nothing is known about this budget, so it does not hold."""
-    return Found("not checked", UNUSABLE, reason)
+    return BudgetFacts("not checked", reason)
 
 
 def listed(findings: Sequence[Finding]) -> list[dict[str, str]]:

@@ -10,10 +10,9 @@ from fractions import Fraction
 from typing import Any
 
 from dpaudit.claims import Claim, float_down
-from dpaudit.claims.exit_codes import HOLDS, UNPROVEN, UNUSABLE, VIOLATED
 from dpaudit.gate.baseline import Entries, change, read_baseline
-from dpaudit.gate.budget_facts import Found, not_checked
-from dpaudit.gate.policy import Budget, Config
+from dpaudit.gate.budget_facts import BudgetFacts, not_checked
+from dpaudit.gate.policy import Config, GateBudget
 from dpaudit.gate.results import ERROR, Checked, Judged, Place
 from dpaudit.gate.source_places import configured_at, defined_at
 from dpaudit.gate.waivers import note, stale, with_findings
@@ -49,33 +48,31 @@ def share_of_error(budgets: int) -> float:
     return float_down(ERROR / max(budgets, 1))
 
 
-def _judge(budget: Budget, config: Config, share: float, before: Entries | None, today: date, picture: bool) -> Judged:
+def _judge(budget: GateBudget, config: Config, share: float, before: Entries | None, today: date, picture: bool) -> Judged:
     started = time.perf_counter()
-    found = concluded(judge_apart(budget, config.folder, share, picture=picture), budget)
+    found = believe(judge_apart(budget, config.folder, share, picture=picture), budget)
     place = defined_at(found, config, configured_at(config, f"tool.dpaudit.budgets.{budget.name}"))
     judged = replace(_plain(budget, found, place), seconds=time.perf_counter() - started)
     judged = with_findings(judged, found, note(found, budget, place, config.waivers, today))
     return judged if before is None else replace(judged, change=change(judged, before.get(budget.name)))
 
 
-def concluded(found: Found, budget: Budget) -> Found:
-    """The exit code that follows from a verdict; a verdict that its own figures contradict is none."""
-    codes = {"certified": HOLDS, "refuted": VIOLATED, "over budget": VIOLATED, "tampered": VIOLATED, "not checked": UNUSABLE}
-    code = codes.get(found.verdict, HOLDS if budget.require == "not-refuted" and found.verdict == "unproven" else UNPROVEN)
+def believe(found: BudgetFacts, budget: GateBudget) -> BudgetFacts:
+    """What a worker says, unless its own figures contradict its verdict."""
     within = found.upper is not None and Fraction(found.upper) <= budget.claim.epsilon
     if found.verdict == "certified" and not within:
         return not_checked("it is said to be certified, above its budget")
-    return replace(found, code=code)
+    return found
 
 
-def _plain(budget: Budget, found: Found, place: Place) -> Judged:
+def _plain(budget: GateBudget, found: BudgetFacts, place: Place) -> Judged:
     claim = Claim(budget.claim.epsilon, budget.claim.delta, found.observer or budget.observer or "server")
     told = {"unit": budget.unit, "neighbours": budget.neighbours, "horizon": budget.horizon, **found.stated}
     known = {key: str(value) for key, value in told.items() if value is not None}
     upper = None if found.upper is None else Fraction(found.upper)
     return Judged(
-        budget.name, budget.target, claim, budget.require, found.verdict, found.code, found.reason, place, upper, found.lower,
-        found.detectable, stated=known, timeout=budget.timeout, picture=found.picture,
+        budget.name, budget.target, claim, budget.require, found.verdict, found.exit_code(budget.require), found.reason, place,
+        upper, found.lower, found.detectable, stated=known, timeout=budget.timeout, picture=found.picture,
     )  # fmt: skip
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
@@ -12,13 +11,14 @@ from typing import Any
 from dpaudit.accountants import account
 from dpaudit.accountants.spending_history import spending
 from dpaudit.accountants.worst_client import worst_text
-from dpaudit.certificate.facts.proven_relations import relations
-from dpaudit.claims import Bound, Claim, DpauditError, Finding, exact, show
+from dpaudit.certificate.facts.evidence import Opening, ledger_history
+from dpaudit.certificate.facts.ledger_doubts import doubts_of_opening, doubts_of_releases
+from dpaudit.certificate.facts.proven_relations import doubts_of_relations, relations
+from dpaudit.claims import Bound, Claim, DpauditError, Finding, show
 from dpaudit.claims.decimals import number
-from dpaudit.claims.exit_codes import HOLDS, UNPROVEN, VIOLATED
-from dpaudit.gate.budget_facts import Found, listed
-from dpaudit.gate.policy import Budget
-from dpaudit.ledger import Ledger, TamperedLedger, is_ledger, open_ledger
+from dpaudit.gate.budget_facts import BudgetFacts, listed
+from dpaudit.gate.policy import GateBudget
+from dpaudit.ledger import TamperedLedger, is_ledger, open_ledger
 from dpaudit.sealed.array import ADD_REMOVE, REPLACE_ONE
 from dpaudit.verdict.decision import BLOCKING
 
@@ -26,7 +26,7 @@ WHY = "every release's sensitivity is proven, and a door with a budget within th
 
 
 @dataclass(frozen=True)
-class Read:
+class LedgerReading:
     """A ledger's bound; what about its records is not proven; what about the paths that it did not take."""
 
     bound: Bound
@@ -35,14 +35,14 @@ class Read:
     relations: Sequence[str] = ()  # that its data was sealed for
 
 
-def judge_ledger(budget: Budget, folder: Path, *, picture: bool = False) -> Found:
+def judge_ledger(budget: GateBudget, folder: Path, *, picture: bool = False) -> BudgetFacts:
     """Over budget (DPA001), tampered (DPA007), certified or unproven. Raises DpauditError for what cannot be read."""
     claim = Claim(budget.claim.epsilon, budget.claim.delta, budget.observer or "server")
     try:
         read = _read(folder / budget.target, claim)
     except TamperedLedger as tampered:
         finding = Finding("DPA007", f"{budget.target}: {tampered.reason}", budget.target)
-        return Found("tampered", VIOLATED, tampered.reason, claim.observer, findings=listed([finding]), causes=[0])
+        return BudgetFacts("tampered", tampered.reason, claim.observer, findings=listed([finding]), causes=[0])
     if claim.observer not in read.bound.per_observer:
         known = ", ".join(read.bound.per_observer)
         raise DpauditError(f"{budget.target} gives no figure for the observer {claim.observer}; it has {known}")
@@ -50,27 +50,26 @@ def judge_ledger(budget: Budget, folder: Path, *, picture: bool = False) -> Foun
     _check_horizon(budget, read.bound)
     epsilon, delta = read.bound.per_observer[claim.observer]
     drawn = _drawn(folder / budget.target, read.bound, claim) if picture else None
-    found = Found("certified", HOLDS, WHY, claim.observer, show(epsilon), findings=listed(read.bound.findings), picture=drawn)
+    facts = BudgetFacts("certified", WHY, claim.observer, show(epsilon), findings=listed(read.bound.findings), picture=drawn)
     if epsilon > claim.epsilon or delta > claim.delta:
-        return _over(found, read, budget, _told((epsilon, delta), claim))
+        return _over(facts, read, budget, _excess((epsilon, delta), claim))
     causes = [place for place, finding in enumerate(read.bound.findings) if finding.rule in BLOCKING]
     missing = [*read.unproven, *read.unenforced]
     if not missing and not causes:
-        return found
+        return facts
     first = read.bound.findings[causes[0]] if causes else None
     reason = missing[0] if first is None else f"{first.rule}: {first.message}"
-    code = HOLDS if budget.require == "not-refuted" else UNPROVEN
-    return replace(found, verdict="unproven", code=code, reason=reason, causes=causes, complete=not missing)
+    return replace(facts, verdict="unproven", reason=reason, causes=causes, complete=not missing)
 
 
-def _check_neighbours(budget: Budget, sealed: Sequence[str]) -> None:
+def _check_neighbours(budget: GateBudget, sealed: Sequence[str]) -> None:
     """A ledger whose data was sealed for one relation says nothing about the other."""
     needed = ADD_REMOVE if budget.neighbours == "add_remove" else REPLACE_ONE
     if budget.neighbours is not None and sealed and list(sealed) != [needed]:
         raise DpauditError(f"{budget.target} is about {' and '.join(sealed)} neighbours, the budget about {budget.neighbours}")
 
 
-def _check_horizon(budget: Budget, bound: Bound) -> None:
+def _check_horizon(budget: GateBudget, bound: Bound) -> None:
     """A ledger that tells how many clients a release is about is not held to fewer."""
     most = max((line.n for line in bound.lines), default=0)
     if budget.horizon is not None and most > budget.horizon:
@@ -83,56 +82,38 @@ def _drawn(path: Path, bound: Bound, claim: Claim) -> dict[str, Any]:
     return {"spending": asdict(spending(path, bound, delta=claim.delta)), "worst": worst}
 
 
-def _over(found: Found, read: Read, budget: Budget, message: str) -> Found:
+def _over(facts: BudgetFacts, read: LedgerReading, budget: GateBudget, message: str) -> BudgetFacts:
     """A waiver of DPA001 suffices where nothing but the figure stands in the way."""
     sound = not read.unproven and not any(finding.rule in BLOCKING for finding in read.bound.findings)
-    findings = [*listed([Finding("DPA001", message, budget.target)]), *found.findings]
+    findings = [*listed([Finding("DPA001", message, budget.target)]), *facts.findings]
     return replace(
-        found, verdict="over budget", code=VIOLATED, reason=message, findings=findings, causes=[0],
+        facts, verdict="over budget", reason=message, findings=findings, causes=[0],
         complete=sound or budget.require == "not-refuted",
     )  # fmt: skip
 
 
-def _read(path: Path, claim: Claim) -> Read:
+def _read(path: Path, claim: Claim) -> LedgerReading:
     if not is_ledger(path):
-        return Read(account(path, delta=claim.delta), ["a hand-written list of releases: nothing proves that it is complete"])
+        return LedgerReading(
+            account(path, delta=claim.delta), ["a hand-written list of releases: nothing proves that it is complete"]
+        )
     with open_ledger(path, readonly=True) as ledger:
         bound = account(ledger, delta=claim.delta)
-        unproven = [] if ledger.kind == "deployment" else ["a simulated ledger: nothing of it was released in truth"]
-        about = relations(list(ledger.releases()))
-        if len(about) > 1:
-            unproven.append(f"its data is sealed for different neighbours: {' and '.join(about)}")
-        declared = next((release.name for release in ledger.releases() if release.derived is None), None)
-        if declared is not None:
-            unproven.append(f"the sensitivity of release {declared!r} is only declared")
-        return Read(bound, unproven, _unenforced(ledger, claim), about)
+        releases = list(ledger.releases())
+        about = relations(releases)
+        unproven = [*doubts_of_releases(ledger.kind, releases), *doubts_of_relations(about)]
+        return LedgerReading(bound, unproven, _unenforced(ledger_history(ledger).opening, claim), about)
 
 
-def _unenforced(ledger: Ledger, claim: Claim) -> list[str]:
-    """A ledger shows one path; a budget that the door kept from the first release on bounds all of them."""
-    first = _first_budget(ledger)
-    if first is None:
-        return ["no budget stood at the door from the first release on, so only the path that was taken is known"]
-    epsilon, delta = exact(first["epsilon"]), exact(first["delta"])
-    if epsilon > claim.epsilon or delta > claim.delta:
-        return [f"the door's budget was ε={show(epsilon)}, δ={show(delta)}: another path might have cost more than {claim}"]
-    if not first.get("proven", False):
-        return ["the door would have taken releases that are only declared on another path; open it with proven=True"]
-    return []
+def _unenforced(opening: Opening | None, claim: Claim) -> list[str]:
+    """A ledger shows one path; a budget within the claim that the door kept from the start bounds all of them."""
+    doubts = doubts_of_opening(opening)
+    if opening is not None and (opening.budget.epsilon > claim.epsilon or opening.budget.delta > claim.delta):
+        own = Claim(opening.budget.epsilon, opening.budget.delta)
+        doubts.insert(0, f"the door's budget was {own}: another path might have cost more than {claim}")
+    return doubts
 
 
-def _first_budget(ledger: Ledger) -> dict[str, Any] | None:
-    """The budget at the first charge. One that was set or tightened later may have been chosen after looking at releases."""
-    first = None
-    for entry in ledger.entries():
-        data = json.loads(entry)
-        if data["entry"] in ("charge", "release"):
-            break
-        if data["entry"] == "budget":
-            first = data
-    return first
-
-
-def _told(spent: tuple[Fraction, Fraction], claim: Claim) -> str:
+def _excess(spent: tuple[Fraction, Fraction], claim: Claim) -> str:
     delta = f", δ = {show(spent[1])}" if spent[1] else ""
     return f"ε = {number(spent[0])}{delta} exceeds the budget {claim}"

@@ -40,7 +40,7 @@ class ConfigError(DpauditError):
 
 
 @dataclass(frozen=True)
-class Budget:
+class GateBudget:
     """What one subject or ledger may cost, for whom, and what the gate asks of it."""
 
     name: str
@@ -70,7 +70,7 @@ class Config:
 
     folder: Path
     file: Path | None = None
-    budgets: tuple[Budget, ...] = ()
+    budgets: tuple[GateBudget, ...] = ()
     waivers: tuple[Waiver, ...] = ()
     baseline: Path | None = None
     trusted_keys: tuple[Path, ...] = ()
@@ -129,7 +129,7 @@ def _config(file: Path, given: Any) -> Config:
     )
 
 
-def _budget(file: Path, name: str, given: Any, seconds: int) -> Budget:
+def _budget(file: Path, name: str, given: Any, seconds: int) -> GateBudget:
     where = f"tool.dpaudit.budgets.{name}"
     if not _NAME.match(name):
         raise ConfigError(file, where, "has a name of other characters than letters, digits, '.', '_' and '-'")
@@ -146,7 +146,7 @@ def _budget(file: Path, name: str, given: Any, seconds: int) -> Budget:
         raise ConfigError(file, where, f'require must be "{REQUIRE[0]}" or "{REQUIRE[1]}", not {require!r}')
     read: dict[str, Any] = {key: _whole(file, where, table, key, least) for key, least in WHOLE_KEYS.items()}
     read |= {**texts, "require": require, "door": table.get("door", False), "timeout": read["timeout"] or seconds}
-    return Budget(name, _claim(file, where, table), **read)
+    return GateBudget(name, _claim(file, where, table), **read)
 
 
 def _claim(file: Path, where: str, table: Mapping[str, Any]) -> Claim:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from dpaudit.gate.budget_facts import Found
+from dpaudit.gate.budget_facts import BudgetFacts
 from dpaudit.gate.policy import Config
 from dpaudit.gate.results import Place
 
@@ -22,34 +22,34 @@ def configured_at(config: Config, header: str) -> Place:
     if config.file is None:
         return Place("pyproject.toml", 1)
     lines = config.file.read_text(encoding="utf-8", errors="replace").splitlines()
-    found = (number for number, line in enumerate(lines, 1) if line.replace(" ", "").replace('"', "").startswith(f"[{header}]"))
-    return Place(_relative(config.file, config.folder) or config.file.name, next(found, 1))
+    facts = (number for number, line in enumerate(lines, 1) if line.replace(" ", "").replace('"', "").startswith(f"[{header}]"))
+    return Place(_relative(config.file, config.folder) or config.file.name, next(facts, 1))
 
 
-def defined_at(found: Found, config: Config, fallback: Place) -> Place:
+def defined_at(facts: BudgetFacts, config: Config, fallback: Place) -> Place:
     """The subject's own line, where its file is part of the repository; else the budget's in the configuration."""
-    if found.file is None:
+    if facts.file is None:
         return fallback
-    name = _relative(Path(found.file), config.folder)
-    return fallback if name is None else Place(name, found.line)
+    name = _relative(Path(facts.file), config.folder)
+    return fallback if name is None else Place(name, facts.line)
 
 
-def seen_at(where: str, found: Found, subject: Place) -> Place:
+def seen_at(where: str, facts: BudgetFacts, subject: Place) -> Place:
     """The line that a finding names, in the subject's file or beside it; else the subject."""
-    named, file = _LINE.match(where), _named(where, found)
-    if named is None or found.file is None or file is None:
+    named, file = _LINE.match(where), _named(where, facts)
+    if named is None or facts.file is None or file is None:
         return subject
-    if file == Path(found.file):
+    if file == Path(facts.file):
         return Place(subject.file, int(named["line"])) if subject.file.endswith(file.name) else subject
     return Place((Path(subject.file).parent / file.name).as_posix(), int(named["line"]))
 
 
-def source_line(where: str, found: Found) -> str:
+def source_line(where: str, facts: BudgetFacts) -> str:
     """The text of the line that a finding names: it stays the same when lines above it come and go.
 
     Where that cannot be read, its number: another line is another finding.
     """
-    named, file = _LINE.match(where), _named(where, found)
+    named, file = _LINE.match(where), _named(where, facts)
     if named is None:
         return ""
     try:
@@ -59,12 +59,12 @@ def source_line(where: str, found: Found) -> str:
         return named["line"]
 
 
-def _named(where: str, found: Found) -> Path | None:
+def _named(where: str, facts: BudgetFacts) -> Path | None:
     """The file that a finding names by its last part: the subject's own, or one beside it."""
     named = _LINE.match(where)
-    if named is None or found.file is None:
+    if named is None or facts.file is None:
         return None
-    own, name = Path(found.file), Path(named["file"]).name
+    own, name = Path(facts.file), Path(named["file"]).name
     beside = own.with_name(name)
     return own if own.name == name else beside if beside.is_file() else None
 

@@ -8,9 +8,8 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from dpaudit.claims import Claim, DpauditError, Outcome, Verdict, show
-from dpaudit.claims.exit_codes import HOLDS, UNPROVEN, VIOLATED
-from dpaudit.gate.budget_facts import Found, listed
-from dpaudit.gate.policy import ALGORITHM_KEYS, Budget
+from dpaudit.gate.budget_facts import BudgetFacts, listed
+from dpaudit.gate.policy import ALGORITHM_KEYS, GateBudget
 from dpaudit.subjects.subject import Subject
 from dpaudit.subjects.targets import make_algorithm, registered, subjects_of
 from dpaudit.verdict.decision import BLOCKING
@@ -22,7 +21,7 @@ NO_DOOR = (
 )
 
 
-def judge_subject(budget: Budget, seed: int, error: float, *, picture: bool = False) -> Found:
+def judge_subject(budget: GateBudget, seed: int, error: float, *, picture: bool = False) -> BudgetFacts:
     """The verdict on one subject for the budget's claim; ``error`` is this audit's share of the gate's. Raises DpauditError."""
     subject = find_subject(budget)
     relation = subject.neighbours.name
@@ -38,8 +37,8 @@ def judge_subject(budget: Budget, seed: int, error: float, *, picture: bool = Fa
     rules = {Outcome.REFUTED: ("DPA003", "DPA004", *BLOCKING), Outcome.UNPROVEN: BLOCKING, Outcome.CERTIFIED: ()}[verdict.verdict]
     causes = [place for place, finding in enumerate(verdict.findings) if finding.rule in rules]
     complete = bool(causes) and not _lacks_more(verdict, subject)
-    return Found(
-        str(verdict.verdict), _code(verdict, budget.require), verdict.reason, claim.observer,
+    return BudgetFacts(
+        str(verdict.verdict), verdict.reason, claim.observer,
         None if verdict.upper is None else show(verdict.upper.epsilon), verdict.lower.to_dict(), verdict.detectable,
         listed(verdict.findings), causes, complete, {"neighbours": relation}, *defined_at(subject.function),
         None if verdict.losses is None else {"losses": asdict(verdict.losses)},
@@ -51,7 +50,7 @@ def _needs_door(verdict: Verdict) -> bool:
     return verdict.verdict is Outcome.CERTIFIED and verdict.upper is not None and verdict.upper.path == "enforced"
 
 
-def find_subject(budget: Budget) -> Subject:
+def find_subject(budget: GateBudget) -> Subject:
     """The one subject that a budget names. Raises DpauditError."""
     target = budget.target
     if target in registered():
@@ -68,12 +67,6 @@ def find_subject(budget: Budget) -> Subject:
         names = ", ".join(subject.name for subject in found)
         raise DpauditError(f"{target} holds {len(found)} subjects; a budget is about one: name it, as in {target}:NAME ({names})")
     return found[0]
-
-
-def _code(verdict: Verdict, require: str) -> int:
-    if verdict.verdict is Outcome.REFUTED:
-        return VIOLATED
-    return HOLDS if verdict.verdict is Outcome.CERTIFIED or require == "not-refuted" else UNPROVEN
 
 
 def _lacks_more(verdict: Verdict, subject: Subject) -> bool:

@@ -12,15 +12,15 @@ from datetime import date
 from fractions import Fraction
 
 from dpaudit.claims.exit_codes import HOLDS, UNPROVEN, UNUSABLE, VIOLATED
-from dpaudit.gate.budget_facts import Found
-from dpaudit.gate.policy import Budget
+from dpaudit.gate.budget_facts import BudgetFacts
+from dpaudit.gate.policy import GateBudget
 from dpaudit.gate.results import Judged, Noted, Place, Waiver
 from dpaudit.gate.source_places import seen_at, source_line, without_line
 
 _RELEASE = re.compile(r"release '([^']*)'")
 
 
-def fingerprint(rule: str, budget: Budget, where: str, message: str, line: str, figure: float | None = None) -> str:
+def fingerprint(rule: str, budget: GateBudget, where: str, message: str, line: str, figure: float | None = None) -> str:
     """16 hexadecimal digits that stay the same while lines move and figures change a little, and differ for another rule, budget,
     target, place or release, and where the ε that was accepted has grown beyond the next power of √2."""
     size = "" if figure is None or not 0 < figure < math.inf else str(math.ceil(2 * math.log2(figure) - 1e-6))
@@ -29,30 +29,30 @@ def fingerprint(rule: str, budget: Budget, where: str, message: str, line: str, 
     return hashlib.sha256(json.dumps(parts, ensure_ascii=True).encode()).hexdigest()[:16]
 
 
-def note(found: Found, budget: Budget, place: Place, waivers: Sequence[Waiver], today: date) -> tuple[Noted, ...]:
+def note(facts: BudgetFacts, budget: GateBudget, place: Place, waivers: Sequence[Waiver], today: date) -> tuple[Noted, ...]:
     """The findings of one budget, each with its fingerprint, its line and the waiver in force, if there is one."""
     noted = []
-    for number, finding in enumerate(found.findings):
+    for number, finding in enumerate(facts.findings):
         rule, message, where = finding["rule"], finding["message"], finding["where"]
-        mark = fingerprint(rule, budget, where, message, source_line(where, found), _figure(rule, found))
+        mark = fingerprint(rule, budget, where, message, source_line(where, facts), _figure(rule, facts))
         waiver = next((w for w in waivers if (w.rule, w.fingerprint) == (rule, mark) and w.expires >= today), None)
-        noted.append(Noted(rule, message, where, mark, seen_at(where, found, place), number in found.causes, waiver))
+        noted.append(Noted(rule, message, where, mark, seen_at(where, facts, place), number in facts.causes, waiver))
     return tuple(noted)
 
 
-def _figure(rule: str, found: Found) -> float | None:
+def _figure(rule: str, facts: BudgetFacts) -> float | None:
     """The ε that somebody accepts by waiving this rule."""
     if rule == "DPA001":
-        return None if found.upper is None else float(Fraction(found.upper))
-    return float(found.lower["epsilon"]) if rule == "DPA004" and found.lower is not None else None
+        return None if facts.upper is None else float(Fraction(facts.upper))
+    return float(facts.lower["epsilon"]) if rule == "DPA004" and facts.lower is not None else None
 
 
-def waived_code(found: Found, noted: Sequence[Noted]) -> int:
+def waived_code(code: int, facts: BudgetFacts, noted: Sequence[Noted]) -> int:
     """0 where every finding that a budget fails by is waived and nothing else stands in its way. Code 2 is never waived."""
     causes = [finding for finding in noted if finding.fails]
-    if found.code in (VIOLATED, UNPROVEN) and found.complete and causes and all(finding.waiver for finding in causes):
+    if code in (VIOLATED, UNPROVEN) and facts.complete and causes and all(finding.waiver for finding in causes):
         return HOLDS
-    return found.code
+    return code
 
 
 def stale(waivers: Sequence[Waiver], budgets: Sequence[Judged], places: Sequence[Place], today: date) -> list[Noted]:
@@ -72,5 +72,5 @@ def stale(waivers: Sequence[Waiver], budgets: Sequence[Judged], places: Sequence
     return noted
 
 
-def with_findings(judged: Judged, found: Found, noted: tuple[Noted, ...]) -> Judged:
-    return replace(judged, findings=noted, code=waived_code(found, noted))
+def with_findings(judged: Judged, facts: BudgetFacts, noted: tuple[Noted, ...]) -> Judged:
+    return replace(judged, findings=noted, code=waived_code(judged.code, facts, noted))

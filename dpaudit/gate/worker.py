@@ -1,9 +1,9 @@
 """One budget in a process of its own: its code cannot end the gate, and is ended when its time is over.
 
-python -m dpaudit.gate.worker < TASK     judges one budget and writes what it found where the task says
+python -m dpaudit.gate.worker < TASK     judges one budget and writes the facts where the task says
 
 A subject is trusted code: it runs here, and one that sets out to deceive the gate can. What must not happen by accident does not:
-where the result goes is not among the arguments, and the gate draws its own conclusion from what was found.
+where the result goes is not among the arguments, and the gate draws its own conclusion from the facts.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ import sys
 from pathlib import Path
 
 from dpaudit.claims import DpauditError
-from dpaudit.gate.budget_facts import Found, not_checked
-from dpaudit.gate.policy import Budget, read_config
+from dpaudit.gate.budget_facts import BudgetFacts, not_checked
+from dpaudit.gate.policy import GateBudget, read_config
 
 
-def judge(budget: Budget, folder: Path, seed: int, error: float, *, picture: bool = False) -> Found:
-    """What is found about one budget; never raises. A subject's own message may hold its data, so only its type is told."""
+def judge(budget: GateBudget, folder: Path, seed: int, error: float, *, picture: bool = False) -> BudgetFacts:
+    """The facts about one budget; never raises. A subject's own message may hold its data, so only its type is told."""
     try:
         if budget.ledger is not None:
             from dpaudit.gate.ledger_budgets import judge_ledger
@@ -42,9 +42,9 @@ def main() -> None:
     task = json.load(sys.stdin)
     config = read_config(task["folder"])
     budget = next(each for each in config.budgets if each.name == task["name"])
-    found = judge(budget, config.folder, config.seed, task["error"], picture=task["picture"])
+    facts = judge(budget, config.folder, config.seed, task["error"], picture=task["picture"])
     Path(task["result"]).write_text(
-        json.dumps({"nonce": task["nonce"], "found": found.to_dict()}, allow_nan=False), encoding="utf-8"
+        json.dumps({"nonce": task["nonce"], "facts": facts.to_dict()}, allow_nan=False), encoding="utf-8"
     )
 
 

@@ -16,13 +16,13 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from dpaudit.gate.budget_facts import Found, not_checked
-from dpaudit.gate.policy import Budget
+from dpaudit.gate.budget_facts import BudgetFacts, not_checked
+from dpaudit.gate.policy import GateBudget
 
 LARGEST = 10**7  # bytes of a result
 
 
-def judge_apart(budget: Budget, folder: Path, error: float, *, picture: bool = False) -> Found:
+def judge_apart(budget: GateBudget, folder: Path, error: float, *, picture: bool = False) -> BudgetFacts:
     """Start the worker, wait, read its result; end it, with all that it started, when its time is over.
 
     ``picture``: what a page draws is wanted too.
@@ -54,13 +54,15 @@ def _hand_over(worker: subprocess.Popen[bytes], task: dict[str, Any]) -> None:
         worker.stdin.close()
 
 
-def _result(file: Path, code: int, nonce: str) -> Found:
+def _result(file: Path, code: int, nonce: str) -> BudgetFacts:
     if not file.is_file() or not 0 < file.stat().st_size <= LARGEST:
         how = f"by signal {-code}" if code < 0 else f"with code {code}"
         return not_checked(f"its process ended {how} before it came to a verdict; DPAUDIT_TRACEBACK=1 shows more")
     try:
         told = json.loads(file.read_text(encoding="utf-8"))
-        return Found(**told["found"]) if told["nonce"] == nonce else not_checked("another process left a result in its place")
+        return (
+            BudgetFacts(**told["facts"]) if told["nonce"] == nonce else not_checked("another process left a result in its place")
+        )
     except (ValueError, TypeError, KeyError):
         return not_checked("its process left no result that can be read")
 

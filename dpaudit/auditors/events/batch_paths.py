@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.special import betaincinv
 
-from dpaudit.auditors.events.report_counts import Batch
+from dpaudit.auditors.events.report_counts import ReportBatch
 from dpaudit.channel import Channel, Event, simulate
 from dpaudit.subjects.subject import Subject, fresh
 
@@ -25,7 +25,7 @@ class Difference:
 
     place: int
     name: str
-    batch: Batch
+    batch: ReportBatch
     certain: bool
 
 
@@ -41,7 +41,7 @@ def differing_batch(subject: Subject, data: Any, other: Any, seed: int) -> Diffe
         here, there = _held(event), _held(mirror)
         alone, instead, crowd = list((here - there).elements()), list((there - here).elements()), here & there
         if len(alone) == len(instead) == 1 and len(crowd) <= 1:
-            batch = Batch(event.noise, event.query.size, next(iter(crowd), alone[0]), alone[0], instead[0])
+            batch = ReportBatch(event.noise, event.query.size, next(iter(crowd), alone[0]), alone[0], instead[0])
             certain = runs[0].events[0] is event and not any(run.used_rng for run in runs)
             return Difference(place, event.name, batch, certain)
     return None

@@ -25,7 +25,7 @@ BITS = 256
 
 
 @dataclass(frozen=True)
-class Batch:
+class ReportBatch:
     """n reports: the crowd holds one value, one client another, which differs between the two data sets. In units."""
 
     noise: Noise
@@ -47,12 +47,12 @@ class CountEvent:
     p: Fraction
     p_other: Fraction
 
-    def text(self, batch: Batch) -> str:
+    def text(self, batch: ReportBatch) -> str:
         value = float(from_units(self.threshold, batch.noise.grid))
         return f"{'at least' if self.many else 'fewer than'} {self.count} of the {batch.n} reports are at or above {value:.9g}"
 
 
-def count_event(batch: Batch, delta: Fraction) -> CountEvent | None:
+def count_event(batch: ReportBatch, delta: Fraction) -> CountEvent | None:
     """The best such event; None if none shows anything."""
     best: tuple[float, int, int, bool, bool] | None = None
     for threshold in _thresholds(batch):
@@ -63,7 +63,7 @@ def count_event(batch: Batch, delta: Fraction) -> CountEvent | None:
     return None if best is None else certified(batch, *best[1:], delta)
 
 
-def _thresholds(batch: Batch) -> Iterator[int]:
+def _thresholds(batch: ReportBatch) -> Iterator[int]:
     yield from batch.noise.thresholds((batch.crowd, batch.first, batch.second), 2 + math.log(batch.n), THRESHOLDS)
 
 
@@ -89,7 +89,9 @@ def _estimates(n: int, p0: float, p1: float, p2: float, delta: float) -> Iterato
                 yield float(epsilon[place]), int(counts[place]), many, favours_first
 
 
-def certified(batch: Batch, threshold: int, count: int, many: bool, favours_first: bool, delta: Fraction) -> CountEvent | None:
+def certified(
+    batch: ReportBatch, threshold: int, count: int, many: bool, favours_first: bool, delta: Fraction
+) -> CountEvent | None:
     """The event with enclosed probabilities, each rounded against the attack."""
     with precision(BITS):
         crowd, first, second = (

@@ -26,7 +26,7 @@ SIZES = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)  # how many numbers an 
 
 
 @dataclass(frozen=True)
-class Found:
+class ServerEvent:
     """An event that favours the data: its probability there (rounded down) and on the neighbour (up), and ε."""
 
     epsilon: Fraction
@@ -51,7 +51,7 @@ def server_event(subject: Subject, claim: Claim, data: Any, other: Any, seed: in
     return Witness(best.epsilon, "exact event", event_facts(best, pair, claim), swapped)
 
 
-def event_facts(found: Found, pair: tuple[Any, Any], claim: Claim) -> dict[str, Any]:
+def event_facts(found: ServerEvent, pair: tuple[Any, Any], claim: Claim) -> dict[str, Any]:
     return {
         "kind": "event", "observer": claim.observer, "data": describe(pair[0]), "neighbour": describe(pair[1]),
         "event": _text(found), "probability": decimal(found.p), "neighbour_probability": decimal(found.p_other),
@@ -60,21 +60,21 @@ def event_facts(found: Found, pair: tuple[Any, Any], claim: Claim) -> dict[str, 
     }  # fmt: skip
 
 
-def measure(numbers: Sequence[Coordinate], thresholds: Sequence[int], kind: str, claim: Claim) -> Found | None:
+def measure(numbers: Sequence[Coordinate], thresholds: Sequence[int], kind: str, claim: Claim) -> ServerEvent | None:
     """The event that these numbers, or their sum, lie on the data's side of these thresholds; None if it shows nothing."""
     p, p_other = _sum_probabilities(numbers, thresholds[0]) if kind == "sum" else _product(numbers, thresholds)
     if p <= claim.delta or p_other <= 0:
         return None
     epsilon = log_down((p - claim.delta) / p_other)
-    return None if epsilon is None else Found(epsilon, p, p_other, numbers, thresholds, kind)
+    return None if epsilon is None else ServerEvent(epsilon, p, p_other, numbers, thresholds, kind)
 
 
-def _events(numbers: Sequence[Coordinate], claim: Claim) -> Iterator[Found]:
+def _events(numbers: Sequence[Coordinate], claim: Claim) -> Iterator[ServerEvent]:
     ordered = sorted(numbers, key=_strength, reverse=True)
     for number in ordered[:1]:
         single = best_threshold(number.noise, number.query, number.other, claim)
         if single is not None:
-            yield Found(single[0], single[2], single[3], [number], [single[1]], "each")
+            yield ServerEvent(single[0], single[2], single[3], [number], [single[1]], "each")
     for size in [size for size in SIZES if size < len(ordered)] + [len(ordered)] * (1 < len(ordered) <= SIZES[-1]):
         chosen = ordered[:size]
         level = max(LEVELS, key=lambda level: _estimate(chosen, level, claim.delta))
@@ -83,7 +83,7 @@ def _events(numbers: Sequence[Coordinate], claim: Claim) -> Iterator[Found]:
             yield from _maybe(_best_sum(chosen, claim))
 
 
-def _maybe(found: Found | None) -> Iterator[Found]:
+def _maybe(found: ServerEvent | None) -> Iterator[ServerEvent]:
     if found is not None:
         yield found
 
@@ -135,11 +135,11 @@ def _log(value: Fraction) -> float:
     return math.log(value.numerator) - math.log(value.denominator)
 
 
-def _best_sum(numbers: Sequence[Coordinate], claim: Claim) -> Found | None:
+def _best_sum(numbers: Sequence[Coordinate], claim: Claim) -> ServerEvent | None:
     """Equal Gaussian numbers, equally far apart: their likelihood ratio grows with their sum, so its tails are best."""
     noise, gap = _class(numbers[0])
     spread, k = noise.spread, len(numbers)
-    best: Found | None = None
+    best: ServerEvent | None = None
     level = claim.epsilon
     for _ in range(40):  # as for one number: the fixed point of "loss above ε shows ε"
         threshold = round(level * spread**2 / gap + Fraction(k * gap, 2))
@@ -160,7 +160,7 @@ def _sum_probabilities(numbers: Sequence[Coordinate], threshold: int) -> tuple[F
     return summed_tail(spread, k, threshold - k * gap)[0], summed_tail(spread, k, threshold)[1]
 
 
-def _text(found: Found) -> str:
+def _text(found: ServerEvent) -> str:
     if found.kind == "sum":
         one = found.numbers[0]
         value = float(from_units(found.thresholds[0], one.noise.grid))

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from dpaudit.auditors.events.batch_paths import DOUBT, differing_batch, likely_batch
-from dpaudit.auditors.events.report_counts import Batch, count_event
+from dpaudit.auditors.events.report_counts import ReportBatch, count_event
 from dpaudit.auditors.events.tails import decimal
 from dpaudit.auditors.events.transcript_witness import Witness
 from dpaudit.auditors.wording import describe
@@ -15,7 +15,7 @@ from dpaudit.noise import from_units
 from dpaudit.noise.extreme_report import Attack, extreme_report_attack
 from dpaudit.subjects.subject import Subject
 
-Found = tuple[Fraction, str, dict[str, Any]]  # ε, how it was found, and what a witness tells
+BatchEvent = tuple[Fraction, str, dict[str, Any]]  # ε, how it was found, and what a witness tells
 
 
 def shuffled_event(subject: Subject, claim: Claim, data: Any, other: Any, seed: int) -> Witness | None:
@@ -45,7 +45,7 @@ def shuffled_event(subject: Subject, claim: Claim, data: Any, other: Any, seed: 
     return Witness(epsilon, method, facts)
 
 
-def _extreme(batch: Batch, delta: Fraction) -> Found | None:
+def _extreme(batch: ReportBatch, delta: Fraction) -> BatchEvent | None:
     """The smallest or largest of Laplace reports, in closed form; the client's value is the crowd's in one of the data sets."""
     if batch.noise.rate is None or batch.crowd not in (batch.first, batch.second):
         return None
@@ -60,7 +60,7 @@ def _extreme(batch: Batch, delta: Fraction) -> Found | None:
     return found.epsilon, "extreme-report event in closed form", told
 
 
-def _extreme_text(batch: Batch, found: Attack) -> str:
+def _extreme_text(batch: ReportBatch, found: Attack) -> str:
     """The attack is about a client below the crowd; for one above it everything is mirrored."""
     below = min(batch.first, batch.second) < batch.crowd
     mirrored = {
@@ -74,7 +74,7 @@ def _extreme_text(batch: Batch, found: Attack) -> str:
     return f"{event if below else mirrored[event]} {value:.9g}"
 
 
-def _counted(batch: Batch, delta: Fraction) -> Found | None:
+def _counted(batch: ReportBatch, delta: Fraction) -> BatchEvent | None:
     found = count_event(batch, delta)
     if found is None:
         return None

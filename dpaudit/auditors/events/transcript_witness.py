@@ -62,7 +62,7 @@ def why(witness: Witness, claim: Claim) -> str:
 
 
 @dataclass(frozen=True)
-class Loss:
+class TranscriptLoss:
     """The first releases of a transcript on some data, and its exact loss against the neighbour."""
 
     played: Replayed
@@ -75,7 +75,7 @@ def transcript_witness(
     subject: Subject, claim: Claim, data: Any, other: Any, drawn: Sequence[Replayed], seed: int
 ) -> Witness | None:
     """The transcript of largest loss: without noise on either data set, or among the runs on ``data`` that were drawn."""
-    best: Loss | None = None
+    best: TranscriptLoss | None = None
     swapped = False
     for turned, (first, second) in ((False, (data, other)), (True, (other, data))):
         for found in _without_noise(subject, claim, first, second, seed):
@@ -93,7 +93,7 @@ def transcript_witness(
 
 def transcript_loss(
     subject: Subject, data: Any, other: Any, chosen: Chosen, seed: int, releases: int | None = None
-) -> Loss | None:
+) -> TranscriptLoss | None:
     """The loss of the transcript with these outputs, up to where it is largest (or up to ``releases``).
 
     None where the neighbour takes another path, a shuffler or secret randomness is on the way, the loss is not rational, or the
@@ -119,7 +119,7 @@ def transcript_loss(
         total += part
         best = max(best, (total, place + 1), key=lambda one: abs(one[0]))
     loss, length = best if releases is None else (total, len(events))
-    return Loss(played, {place: value for place, value in chosen.items() if place < length}, length, loss)
+    return TranscriptLoss(played, {place: value for place, value in chosen.items() if place < length}, length, loss)
 
 
 def _parts(played: Replayed) -> Iterator[tuple[int, Fraction | None]]:
@@ -131,7 +131,7 @@ def _parts(played: Replayed) -> Iterator[tuple[int, Fraction | None]]:
             yield place, event.noise.exact_log_ratio(*numbers)
 
 
-def _without_noise(subject: Subject, claim: Claim, data: Any, other: Any, seed: int) -> Iterator[Loss]:
+def _without_noise(subject: Subject, claim: Claim, data: Any, other: Any, seed: int) -> Iterator[TranscriptLoss]:
     plain = transcript_loss(subject, data, other, {}, seed)
     if plain is None:
         return
@@ -155,13 +155,13 @@ def _beyond(played: Replayed, claim: Claim) -> Chosen:
     return {}
 
 
-def _drawn_loss(subject: Subject, data: Any, other: Any, played: Replayed) -> Loss | None:
+def _drawn_loss(subject: Subject, data: Any, other: Any, played: Replayed) -> TranscriptLoss | None:
     losses = played.losses()
     outputs = played.outputs(int(np.abs(losses).argmax()))
     return transcript_loss(subject, data, other, dict(enumerate(outputs)), played.seed)
 
 
-def simplified(subject: Subject, data: Any, other: Any, found: Loss, epsilon: Fraction) -> Loss:
+def simplified(subject: Subject, data: Any, other: Any, found: TranscriptLoss, epsilon: Fraction) -> TranscriptLoss:
     """Fewer chosen outputs, while the loss stays above ε."""
     if abs(found.loss) <= epsilon:
         return found
@@ -173,7 +173,7 @@ def simplified(subject: Subject, data: Any, other: Any, found: Loss, epsilon: Fr
     return found
 
 
-def transcript_facts(found: Loss, pair: tuple[Any, Any], claim: Claim) -> dict[str, Any]:
+def transcript_facts(found: TranscriptLoss, pair: tuple[Any, Any], claim: Claim) -> dict[str, Any]:
     """The witness for people and for ``--replay``: outputs are whole numbers of the release's grid."""
     moved = [
         _moved(event, mirror, tuple(int(i) for i in index))

@@ -32,6 +32,15 @@ class Opening:
 
 
 @dataclass(frozen=True)
+class LedgerHistory:
+    """The budget at the first charge, or else the first one after it; digests of all code that charged; the last version."""
+
+    opening: Opening | None
+    writers: Sequence[dict[str, str]]
+    version: str
+
+
+@dataclass(frozen=True)
 class LedgerEvidence:
     """A ledger, read and checked entry by entry."""
 
@@ -69,20 +78,20 @@ def read_ledger(path: str | Path) -> LedgerEvidence:
     a ledger that grows while it is read: a certificate is about one state."""
     with open_ledger(path, readonly=True) as ledger:
         head = ledger.head()
-        opening, writers, version = _history(ledger)
+        history = ledger_history(ledger)
+        opening, writers = history.opening, history.writers
         bound = account(ledger, delta=None if opening is None else opening.budget.delta)
         releases, unused = list(ledger.releases()), ledger.unused_charges()
         if ledger.head() != head:
             raise DpauditError(f"{Path(path).name} is being written to; certify it when it rests, or an export of it")
         return LedgerEvidence(
             name=Path(path).name, identity=ledger.identity, kind=ledger.kind, head=head,
-            sources=writers[-1] if writers else ledger.sources, rewritten=len(writers) > 1, version=version, opening=opening,
-            releases=releases, unused=unused, bound=bound,
+            sources=writers[-1] if writers else ledger.sources, rewritten=len(writers) > 1, version=history.version,
+            opening=opening, releases=releases, unused=unused, bound=bound,
         )  # fmt: skip
 
 
-def _history(ledger: Ledger) -> tuple[Opening | None, list[dict[str, str]], str]:
-    """The budget at the first charge, or else the first one after it; digests of all code that charged; the last version."""
+def ledger_history(ledger: Ledger) -> LedgerHistory:
     first, charges = None, 0
     code: dict[str, Any] = {}
     writers: list[dict[str, str]] = []
@@ -98,7 +107,7 @@ def _history(ledger: Ledger) -> tuple[Opening | None, list[dict[str, str]], str]
             charges += 1
             if not writers or writers[-1] != code.get("sources", {}):
                 writers.append(code.get("sources", {}))
-    return first, writers, str(code.get("version", ""))
+    return LedgerHistory(first, writers, str(code.get("version", "")))
 
 
 def audit_subject(subject: Subject, **options: Any) -> AuditEvidence:

@@ -17,7 +17,7 @@ Answer = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class Evidence:
+class HazardFacts:
     """The facts that hazards are judged by."""
 
     claim: Claim
@@ -37,92 +37,95 @@ class Hazard:
     id: str
     section: str
     title: str
-    judge: Callable[[Evidence], Answer]
+    judge: Callable[[HazardFacts], Answer]
 
 
-def _parameters(seen: Evidence) -> Answer:
-    return MET, f"{seen.claim} is stated as exact numbers, and proven"
+def _parameters(facts: HazardFacts) -> Answer:
+    return MET, f"{facts.claim} is stated as exact numbers, and proven"
 
 
-def _small_enough(seen: Evidence) -> Answer:
-    return NOT_ASSESSED, f"whether ε={show(seen.claim.epsilon)} is small enough for its use is a decision of people"
+def _small_enough(facts: HazardFacts) -> Answer:
+    return NOT_ASSESSED, f"whether ε={show(facts.claim.epsilon)} is small enough for its use is a decision of people"
 
 
-def _delta(seen: Evidence) -> Answer:
-    if not seen.claim.delta:
+def _delta(facts: HazardFacts) -> Answer:
+    if not facts.claim.delta:
         return NOT_APPLICABLE, "δ = 0: pure differential privacy"
-    if seen.records is None:
+    if facts.records is None:
         return NOT_ASSESSED, "the number of records is not known, so δ cannot be compared with it"
-    if seen.claim.delta * seen.records < 1:
-        return MET, f"δ = {show(seen.claim.delta)} is below 1/n for the n = {seen.records} records known"
-    return NOT_ASSESSED, f"δ = {show(seen.claim.delta)} is not below 1/n for n = {seen.records} records; nobody justified it here"
+    if facts.claim.delta * facts.records < 1:
+        return MET, f"δ = {show(facts.claim.delta)} is below 1/n for the n = {facts.records} records known"
+    return (
+        NOT_ASSESSED,
+        f"δ = {show(facts.claim.delta)} is not below 1/n for n = {facts.records} records; nobody justified it here",
+    )
 
 
-def _unit(seen: Evidence) -> Answer:
-    return MET, f"neighbours are defined: {seen.relation}"
+def _unit(facts: HazardFacts) -> Answer:
+    return MET, f"neighbours are defined: {facts.relation}"
 
 
-def _persons(seen: Evidence) -> Answer:
+def _persons(facts: HazardFacts) -> Answer:
     return NOT_ASSESSED, "dpaudit protects records; how many of them one person has is not in the evidence"
 
 
-def _composition(seen: Evidence) -> Answer:
-    what = "every release in the ledger" if seen.ledger else "every release of a run"
-    return MET, f"{what} is counted, {seen.releases} in all; a door with the budget refuses more"
+def _composition(facts: HazardFacts) -> Answer:
+    what = "every release in the ledger" if facts.ledger else "every release of a run"
+    return MET, f"{what} is counted, {facts.releases} in all; a door with the budget refuses more"
 
 
-def _other_releases(seen: Evidence) -> Answer:
+def _other_releases(facts: HazardFacts) -> Answer:
     return NOT_ASSESSED, "data about the same people that was published elsewhere, or past the door, is not in the evidence"
 
 
-def _sensitivity(seen: Evidence) -> Answer:
-    if seen.all_proven:
+def _sensitivity(facts: HazardFacts) -> Answer:
+    if facts.all_proven:
         return MET, "for each release the bound on one record's influence is proven by the trace of sealed data"
     return NOT_ASSESSED, "some sensitivities are declared only"
 
 
-def _bias(seen: Evidence) -> Answer:
+def _bias(facts: HazardFacts) -> Answer:
     return NOT_ASSESSED, "accuracy, and whom the noise harms most, is not part of a privacy proof"
 
 
-def _query_model(seen: Evidence) -> Answer:
-    if seen.path == "single":
+def _query_model(facts: HazardFacts) -> Answer:
+    if facts.path == "single":
         return MET, "no release is chosen after looking at an earlier one"
     return MET, "later releases may look at earlier ones; the budget bounds every path"
 
 
-def _threat_model(seen: Evidence) -> Answer:
-    return MET, f"{seen.model} model; who is trusted stands among the assumptions"
+def _threat_model(facts: HazardFacts) -> Answer:
+    return MET, f"{facts.model} model; who is trusted stands among the assumptions"
 
 
-def _correct(seen: Evidence) -> Answer:
-    if seen.verdict is None:
+def _correct(facts: HazardFacts) -> Answer:
+    if facts.verdict is None:
         return NOT_ASSESSED, "the code was not audited; certify the ledger together with its subject"
-    return MET, f"the running code was attacked: ε ≥ {seen.verdict.lower.epsilon:.4g} was shown, no more than claimed"
+    return MET, f"the running code was attacked: ε ≥ {facts.verdict.lower.epsilon:.4g} was shown, no more than claimed"
 
 
-def _floats(seen: Evidence) -> Answer:
-    return MET, "noise is drawn exactly, on a grid of integers: " + ", ".join(seen.mechanisms)
+def _floats(facts: HazardFacts) -> Answer:
+    return MET, "noise is drawn exactly, on a grid of integers: " + ", ".join(facts.mechanisms)
 
 
-def _generator(seen: Evidence) -> Answer:
-    if seen.ledger:
+def _generator(facts: HazardFacts) -> Answer:
+    if facts.ledger:
         return MET, "a deployment's ledger takes noise from a cryptographic generator only"
     return NOT_ASSESSED, "no deployment was seen; a live door uses a cryptographic generator"
 
 
-def _side_channels(seen: Evidence) -> Answer:
+def _side_channels(facts: HazardFacts) -> Answer:
     return NOT_ASSESSED, "time, memory and errors of the deployment were not measured"
 
 
-def _security(seen: Evidence) -> Answer:
+def _security(facts: HazardFacts) -> Answer:
     return NOT_ASSESSED, "storage and access to the data before the door are outside the evidence"
 
 
-def _collection(seen: Evidence) -> Answer:
-    if seen.model == "local":
+def _collection(facts: HazardFacts) -> Answer:
+    if facts.model == "local":
         return MET, "local model: data leaves the client with noise only"
-    if seen.model == "shuffled":
+    if facts.model == "shuffled":
         return MET, "data leaves the client with noise; the shuffler is trusted with its order only"
     return NOT_ASSESSED, "central model: raw data is collected, and how that is protected is outside the evidence"
 
@@ -148,10 +151,10 @@ HAZARDS = (
 )
 
 
-def judged(evidence: Evidence) -> list[dict[str, Any]]:
+def judge_hazards(facts: HazardFacts) -> list[dict[str, Any]]:
     """All hazards, in the order of the publication."""
-    found = []
+    judgements = []
     for hazard in HAZARDS:
-        status, reason = hazard.judge(evidence)
-        found.append({"id": hazard.id, "section": hazard.section, "title": hazard.title, "status": status, "reason": reason})
-    return found
+        status, reason = hazard.judge(facts)
+        judgements.append({"id": hazard.id, "section": hazard.section, "title": hazard.title, "status": status, "reason": reason})
+    return judgements

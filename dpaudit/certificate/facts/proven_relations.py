@@ -29,6 +29,10 @@ def of_ledger(ledger: LedgerEvidence) -> list[str]:
     found = relations(ledger.releases)
     if NOT_RECORDED in found:
         return ["it does not record for which neighbours its data was sealed: an earlier dpaudit wrote it"]
+    return doubts_of_relations(found)
+
+
+def doubts_of_relations(found: Sequence[str]) -> list[str]:
     return [f"its data is sealed for different neighbours: {' and '.join(found)}"] if len(found) > 1 else []
 
 

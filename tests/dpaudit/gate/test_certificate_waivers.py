@@ -10,7 +10,7 @@ import pytest
 from dpaudit.certificate import AuditEvidence, audit_subject
 from dpaudit.claims import Claim
 from dpaudit.gate.certificate_waivers import waivers_of
-from dpaudit.gate.policy import Budget, Config
+from dpaudit.gate.policy import Config, GateBudget
 from dpaudit.gate.results import Place, Waiver
 from dpaudit.gate.subject_budgets import judge_subject
 from dpaudit.gate.waivers import note
@@ -40,12 +40,12 @@ def audited(target: str) -> AuditEvidence:
 
 
 def config(target: str, fingerprint: str, expires: date) -> Config:
-    budget = Budget("ratings", Claim("1"), subject=target)
+    budget = GateBudget("ratings", Claim("1"), subject=target)
     return Config(Path.cwd(), None, (budget,), (Waiver("DPA003", fingerprint, "known", "us", expires),))
 
 
 def test_a_waiver_counts_where_the_gate_counts_it(target: str, audited: AuditEvidence) -> None:
-    budget = Budget("ratings", Claim("1"), subject=target)
+    budget = GateBudget("ratings", Claim("1"), subject=target)
     (noted,) = note(judge_subject(budget, 1, 1e-6), budget, Place("x", 1), [], TODAY)
     assert noted.rule == "DPA003"
     held = config(target, noted.fingerprint, TODAY)

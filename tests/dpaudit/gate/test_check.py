@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.resources
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +16,8 @@ import dpaudit as dp
 from dpaudit.claims import Claim
 from dpaudit.cli import main
 from dpaudit.gate import policy as config
-from dpaudit.gate.budget_facts import Found
-from dpaudit.gate.check import concluded
+from dpaudit.gate.budget_facts import BudgetFacts
+from dpaudit.gate.check import believe
 
 Gate = Callable[..., Any]
 Budget = Callable[..., str]
@@ -160,13 +159,13 @@ def test_a_mistake_in_the_configuration_is_annotated_too(
 
 def test_the_gate_concludes_by_itself_from_what_was_found() -> None:
     """A worker that was patched, or a result that says two things, is not believed."""
-    budget = config.Budget("b", Claim("1"), subject="a.py:f")
-    assert concluded(Found("refuted", 0, ""), budget).code == 1
-    assert concluded(Found("unproven", 0, ""), budget).code == 3
-    assert concluded(Found("unproven", 3, ""), replace(budget, require="not-refuted")).code == 0
-    assert concluded(Found("certified", 0, "", upper="1"), budget).code == 0
-    assert concluded(Found("certified", 0, "", upper="2"), budget).code == 2
-    assert concluded(Found("certified", 0, ""), budget).code == 2
+    budget = config.GateBudget("b", Claim("1"), subject="a.py:f")
+    assert believe(BudgetFacts("refuted", ""), budget).exit_code("certified") == 1
+    assert believe(BudgetFacts("unproven", ""), budget).exit_code("certified") == 3
+    assert believe(BudgetFacts("unproven", ""), budget).exit_code("not-refuted") == 0
+    assert believe(BudgetFacts("certified", "", upper="1"), budget).exit_code("certified") == 0
+    assert believe(BudgetFacts("certified", "", upper="2"), budget).exit_code("certified") == 2
+    assert believe(BudgetFacts("certified", ""), budget).exit_code("certified") == 2
 
 
 def test_a_result_that_a_subject_wrote_is_not_taken_for_the_worker_s(folder: Path, gate: Gate, budget: Budget) -> None:

@@ -13,9 +13,9 @@ import pytest
 import dpaudit as dp
 from dpaudit.claims import Claim, DpauditError
 from dpaudit.cli import main
-from dpaudit.gate.budget_facts import Found
+from dpaudit.gate.budget_facts import BudgetFacts
 from dpaudit.gate.ledger_budgets import judge_ledger
-from dpaudit.gate.policy import Budget
+from dpaudit.gate.policy import GateBudget
 
 RATINGS = np.linspace(-1, 1, 20)
 
@@ -29,21 +29,21 @@ def record(path: Path, *, proven: bool = True, budget: str | None = "1", sealed:
     return path
 
 
-def judged(path: Path, epsilon: str = "1", **more: Any) -> Found:
-    return judge_ledger(Budget("service", Claim(epsilon), ledger=path.name, **more), path.parent)
+def judged(path: Path, epsilon: str = "1", **more: Any) -> BudgetFacts:
+    return judge_ledger(GateBudget("service", Claim(epsilon), ledger=path.name, **more), path.parent)
 
 
 def test_a_deployment_behind_a_door_with_the_budget_is_certified(tmp_path: Path) -> None:
     found = judged(record(tmp_path / "a.ledger"))
-    assert (found.verdict, found.code, found.upper) == ("certified", 0, "1")
+    assert (found.verdict, found.exit_code("certified"), found.upper) == ("certified", 0, "1")
 
 
 def test_a_ledger_above_its_budget_is_dpa001(tmp_path: Path) -> None:
     found = judged(record(tmp_path / "a.ledger"), "1/2")
-    assert (found.verdict, found.code) == ("over budget", 1)
+    assert (found.verdict, found.exit_code("certified")) == ("over budget", 1)
     assert found.findings[0]["rule"] == "DPA001"
     assert (found.causes, found.complete) == ([0], True)
-    assert judged(tmp_path / "a.ledger", "1/2", require="not-refuted").code == 1
+    assert judged(tmp_path / "a.ledger", "1/2", require="not-refuted").exit_code("not-refuted") == 1
 
 
 def test_a_budget_that_came_after_a_release_promises_nothing(tmp_path: Path) -> None:
@@ -51,21 +51,21 @@ def test_a_budget_that_came_after_a_release_promises_nothing(tmp_path: Path) -> 
     with dp.open_ledger(tmp_path / "a.ledger") as ledger:
         ledger.limit(Claim("1"))
     found = judged(tmp_path / "a.ledger")
-    assert (found.verdict, found.code) == ("unproven", 3)
-    assert "from the first release on" in found.reason
-    assert judged(tmp_path / "a.ledger", require="not-refuted").code == 0
+    assert (found.verdict, found.exit_code("certified")) == ("unproven", 3)
+    assert "the budget was set after charge 1" in found.reason
+    assert judged(tmp_path / "a.ledger", require="not-refuted").exit_code("not-refuted") == 0
 
 
 def test_a_larger_budget_at_the_door_bounds_only_itself(tmp_path: Path) -> None:
     found = judged(record(tmp_path / "a.ledger", budget="2"))
-    assert (found.verdict, found.code) == ("unproven", 3)
+    assert (found.verdict, found.exit_code("certified")) == ("unproven", 3)
     assert "ε=2" in found.reason
 
 
 @pytest.mark.parametrize(("sealed", "told"), [(True, "proven=True"), (False, "only declared")])
 def test_a_door_that_takes_declared_releases_is_not_enough(sealed: bool, told: str, tmp_path: Path) -> None:
     found = judged(record(tmp_path / "a.ledger", proven=False, sealed=sealed))
-    assert (found.verdict, found.code) == ("unproven", 3)
+    assert (found.verdict, found.exit_code("certified")) == ("unproven", 3)
     assert told in found.reason
 
 
@@ -73,7 +73,7 @@ def test_a_simulated_ledger_is_not_certified(tmp_path: Path) -> None:
     with dp.open_ledger(tmp_path / "a.ledger", kind="simulated") as ledger, dp.simulate(1, ledger=ledger, budget="1") as channel:
         channel.release("sum", dp.seal(RATINGS, low=-1, high=1).sum(), dp.Laplace(scale=2), sensitivity=2)
     found = judged(tmp_path / "a.ledger")
-    assert (found.verdict, found.code) == ("unproven", 3)
+    assert (found.verdict, found.exit_code("certified")) == ("unproven", 3)
     assert "simulated" in found.reason
     assert found.complete is False
 

@@ -11,14 +11,14 @@ import pytest
 
 from dpaudit.claims import Claim
 from dpaudit.cli import main
-from dpaudit.gate.budget_facts import Found, not_checked
-from dpaudit.gate.policy import Budget
+from dpaudit.gate.budget_facts import BudgetFacts, not_checked
+from dpaudit.gate.policy import GateBudget
 from dpaudit.gate.results import Judged, Place, Waiver
 from dpaudit.gate.waivers import fingerprint, note, stale, waived_code
 
 Gate = Callable[..., Any]
 TODAY = date(2027, 1, 31)
-SERVICE = Budget("service", Claim("1"), subject="mine.py:thin")
+SERVICE = GateBudget("service", Claim("1"), subject="mine.py:thin")
 HERE = Place("mine.py", 1)
 
 
@@ -37,11 +37,11 @@ def written(mark: str, rule: str = "DPA004", expires: str = "2999-12-31") -> str
     )
 
 
-def code(found: Found, *waivers: Waiver) -> int:
-    return waived_code(found, note(found, SERVICE, HERE, waivers, TODAY))
+def code(found: BudgetFacts, *waivers: Waiver) -> int:
+    return waived_code(found.exit_code(SERVICE.require), found, note(found, SERVICE, HERE, waivers, TODAY))
 
 
-REFUTED = Found("refuted", 1, "r", findings=[finding("DPA003", "mine.py:13"), finding("DPA004")], causes=[1], complete=True)
+REFUTED = BudgetFacts("refuted", "r", findings=[finding("DPA003", "mine.py:13"), finding("DPA004")], causes=[1], complete=True)
 
 
 def test_a_refuted_claim_is_waived_by_its_own_rule_only() -> None:
@@ -56,23 +56,23 @@ def test_a_waiver_holds_on_its_last_day_and_not_after_it() -> None:
 
 
 def test_every_finding_that_a_budget_fails_by_needs_a_waiver() -> None:
-    found = Found("unproven", 3, "r", findings=[finding("DPA002", "a"), finding("DPA005", "b")], causes=[0, 1], complete=True)
+    found = BudgetFacts("unproven", "r", findings=[finding("DPA002", "a"), finding("DPA005", "b")], causes=[0, 1], complete=True)
     assert code(found, waiver("DPA002", "a")) == 3
     assert code(found, waiver("DPA002", "a"), waiver("DPA005", "b")) == 0
 
 
 def test_what_no_finding_explains_is_never_waived() -> None:
-    incomplete = Found("unproven", 3, "black box", findings=[finding("DPA006")], causes=[0], complete=False)
+    incomplete = BudgetFacts("unproven", "black box", findings=[finding("DPA006")], causes=[0], complete=False)
     assert code(incomplete, waiver("DPA006")) == 3
-    assert code(Found("unproven", 3, "sensitivity only tested", complete=True), waiver("DPA004")) == 3
+    assert code(BudgetFacts("unproven", "sensitivity only tested", complete=True), waiver("DPA004")) == 3
     assert code(not_checked("gone"), waiver("DPA004")) == 2
 
 
 def test_a_fingerprint_ignores_lines_and_figures_and_nothing_else() -> None:
     base = fingerprint("DPA003", SERVICE, "mine.py:13", "release 'sum' declares 1, one record moves it by 2", "channel.release(")
     assert base == fingerprint("DPA003", SERVICE, "mine.py:99", "release 'sum' declares 1, moves it by 3", "channel.release(")
-    other = Budget("other", Claim("1"), subject="mine.py:thin")
-    elsewhere = Budget("service", Claim("1"), subject="mine.py:fat")
+    other = GateBudget("other", Claim("1"), subject="mine.py:thin")
+    elsewhere = GateBudget("service", Claim("1"), subject="mine.py:fat")
     different = {
         fingerprint("DPA002", SERVICE, "mine.py:13", "release 'sum'", "channel.release("),
         fingerprint("DPA003", other, "mine.py:13", "release 'sum'", "channel.release("),

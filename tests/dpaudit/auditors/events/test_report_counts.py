@@ -12,7 +12,7 @@ import pytest
 from scipy.stats import binom
 
 import dpaudit as dp
-from dpaudit.auditors.events.report_counts import Batch, certified, count_event
+from dpaudit.auditors.events.report_counts import ReportBatch, certified, count_event
 
 STEP = 2**20
 
@@ -20,7 +20,7 @@ STEP = 2**20
 @pytest.mark.parametrize("n", [1, 2, 5])
 @pytest.mark.parametrize("epsilon", ["1/2", "2"])
 def test_counts_of_randomised_responses_have_the_probabilities_that_enumeration_gives(n: int, epsilon: str) -> None:
-    batch = Batch(dp.RandomizedResponse(epsilon), n, crowd=0, first=1, second=0)
+    batch = ReportBatch(dp.RandomizedResponse(epsilon), n, crowd=0, first=1, second=0)
     flip = 1 / (1 + math.exp(float(Fraction(epsilon))))
     for count, many in product(range(1, n + 1), (True, False)):
         laws = []
@@ -40,7 +40,7 @@ def test_counts_of_randomised_responses_have_the_probabilities_that_enumeration_
 @pytest.mark.parametrize("noise", [dp.Laplace(1), dp.Gaussian(1)])
 @pytest.mark.parametrize("n", [40, 3000])
 def test_counts_of_noisy_reports_are_a_binomial_and_one_more(noise: Any, n: int) -> None:
-    batch = Batch(noise, n, crowd=0, first=STEP, second=-STEP)
+    batch = ReportBatch(noise, n, crowd=0, first=STEP, second=-STEP)
     threshold = STEP // 2
     crowd, first, second = (float(noise.within(threshold, None, x)[0]) for x in (0, STEP, -STEP))
     for count in (int(n * crowd + away * math.sqrt(n)) for away in (-0.5, 0, 1)):
@@ -55,7 +55,7 @@ def test_counts_of_noisy_reports_are_a_binomial_and_one_more(noise: Any, n: int)
 @pytest.mark.parametrize("epsilon", ["1/2", "1", "3"])
 def test_the_best_count_never_beats_what_is_proven_and_reaches_the_best_threshold(n: int, delta: str, epsilon: str) -> None:
     """For randomised response the count is all there is: no other count does better, in floats, and the clone bound is above."""
-    batch = Batch(dp.RandomizedResponse(epsilon), n, crowd=0, first=1, second=0)
+    batch = ReportBatch(dp.RandomizedResponse(epsilon), n, crowd=0, first=1, second=0)
     found = count_event(batch, Fraction(delta))
     assert found is not None
     assert found.epsilon <= dp.amplify(epsilon, n, delta).upper
@@ -71,8 +71,8 @@ def test_the_best_count_never_beats_what_is_proven_and_reaches_the_best_threshol
 
 
 def test_an_event_says_what_it_counts() -> None:
-    batch = Batch(dp.RandomizedResponse(2), 10, crowd=0, first=1, second=0)
+    batch = ReportBatch(dp.RandomizedResponse(2), 10, crowd=0, first=1, second=0)
     found = count_event(batch, Fraction(1, 1000))
     assert found is not None
     assert found.text(batch).endswith("of the 10 reports are at or above 1")
-    assert count_event(Batch(dp.Laplace(1), 10, 0, 5, 5), Fraction(0)) is None
+    assert count_event(ReportBatch(dp.Laplace(1), 10, 0, 5, 5), Fraction(0)) is None
