@@ -54,20 +54,20 @@ def odometer(ledger: Ledger | str | Path | Iterable[Release], *, delta: Number |
             return odometer(opened, delta=delta)
     budget = ledger.budget if isinstance(ledger, Ledger) else None
     usual = DEFAULT_DELTA if budget is None else budget.delta
-    total = _Total(usual if delta is None else exact_delta(delta))
+    total = _StoppedSums(usual if delta is None else exact_delta(delta))
     for charge in ledger.unused_charges() if isinstance(ledger, Ledger) else ():
         total.add(lost(charge), charge.cohort)
     return list(_readings(ledger.releases() if isinstance(ledger, Ledger) else ledger, total))
 
 
-def _readings(releases: Iterable[Release], total: _Total) -> Iterator[Reading]:
+def _readings(releases: Iterable[Release], total: _StoppedSums) -> Iterator[Reading]:
     for place, release in enumerate(releases):
         read = Read.of(release)
         total.add(Part(read.noise, read.steps, 1, read.coordinates), read.cohort)
         yield Reading(place + 1, release.name, *total.reading())
 
 
-class _Total:
+class _StoppedSums:
     """Three sums per record: ε of what has a pure cost, ρ of what has none, ρ of all."""
 
     def __init__(self, delta: Fraction) -> None:

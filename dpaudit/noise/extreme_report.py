@@ -26,7 +26,7 @@ _POINTS = 512  # of the search per round; each round zooms in around the best on
 
 
 @dataclass(frozen=True)
-class Attack:
+class ExtremeAttack:
     """A witness: the event S has probability ≥ p on one dataset and ≤ q on its neighbour.
 
     ``epsilon`` is log((p − δ)/q) rounded down, so nobody's (ε, δ)-DP holds below it; 0 if no event shows
@@ -50,7 +50,9 @@ _EVENTS = {
 }
 
 
-def extreme_report_attack(scale: Number, spread: Number, n: object, delta: Number, grid: Number = Fraction(1, 2**20)) -> Attack:
+def extreme_report_attack(
+    scale: Number, spread: Number, n: object, delta: Number, grid: Number = Fraction(1, 2**20)
+) -> ExtremeAttack:
     """The best exact lower bound on ε among the extreme-report events, over all thresholds.
 
     ``scale`` of the noise and ``spread`` = high − low are in the data's units; ``spread`` must be a multiple
@@ -62,7 +64,7 @@ def extreme_report_attack(scale: Number, spread: Number, n: object, delta: Numbe
     if shift.denominator != 1 or shift < 1:
         raise InvalidValue("spread", spread, f"a positive multiple of the grid {show(step)}")
     rate = step / size
-    best: Attack | None = None
+    best: ExtremeAttack | None = None
     for event, (smallest, favours_low) in _EVENTS.items():
         threshold = _search(rate, int(shift), clients, failure, smallest, favours_low)
         found = _certify(rate, int(shift), clients, failure, threshold, event)
@@ -120,7 +122,7 @@ def _log_complement(log_p: Floats) -> Floats:
         return np.asarray(np.log(-np.expm1(np.minimum(log_p, 0.0))), dtype=np.float64)
 
 
-def _certify(rate: Fraction, shift: int, n: int, delta: Fraction, threshold: int, event: str) -> Attack:
+def _certify(rate: Fraction, shift: int, n: int, delta: Fraction, threshold: int, event: str) -> ExtremeAttack:
     """Enclose both probabilities in arb and round every figure against the attack."""
     smallest, favours_low = _EVENTS[event]
     with precision(192 + 2 * n.bit_length() + delta.denominator.bit_length()):
@@ -133,7 +135,7 @@ def _certify(rate: Fraction, shift: int, n: int, delta: Fraction, threshold: int
             epsilon = max(epsilon, decimal(lower((likelier / second).log()), 15, up=False))
         holder = "low" if favours_low else "high"
         text = f"{event} the others' value {threshold:+d} grid units (likelier when the target holds {holder})"
-        return Attack(epsilon, threshold, _text(first, up=False), _text(second, up=True), text)
+        return ExtremeAttack(epsilon, threshold, _text(first, up=False), _text(second, up=True), text)
 
 
 def _text(probability: Any, *, up: bool) -> str:

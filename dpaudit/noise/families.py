@@ -30,7 +30,7 @@ class Mechanism:
                 )
 
 
-class Additive(Mechanism):
+class AdditiveNoise(Mechanism):
     """Noise on whole numbers that is added to the query: symmetric, and larger noise is less likely."""
 
     summable: ClassVar[bool] = True

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpaudit.claims import Number, WrittenForm, exact_epsilon, show, whole
-from dpaudit.noise.families import Additive
+from dpaudit.noise.families import AdditiveNoise
 from dpaudit.noise.gaussian_tail import normaliser, tail_ball
 from dpaudit.noise.loss_facts import GaussianFact
 from dpaudit.noise.mechanism import GRID, LARGEST, Units, as_counts, as_units, read_grid
@@ -28,7 +28,7 @@ def _written_cost(parameters: Mapping[str, Fraction], sensitivity: Fraction) -> 
 
 
 @dataclass(frozen=True, eq=False)
-class Gaussian(Additive):
+class Gaussian(AdditiveNoise):
     """Gaussian noise on a grid. No pure ε; δ(ε) is certified.
 
     Raises ``InvalidValue`` for a sigma that is not above 0 or is wider than 2^50 units.

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpaudit.claims import Number, WrittenForm, exact_epsilon, show, whole
-from dpaudit.noise.families import Additive
+from dpaudit.noise.families import AdditiveNoise
 from dpaudit.noise.loss_facts import LaplaceFact
 from dpaudit.noise.mechanism import GRID, LARGEST, Units, as_counts, as_units, read_grid
 from dpaudit.noise.parameter import Parameter, aligned, check_width, chosen, read_parameter, same, single
@@ -29,7 +29,7 @@ def _written_cost(parameters: Mapping[str, Fraction], sensitivity: Fraction) -> 
 
 
 @dataclass(frozen=True, eq=False)
-class Laplace(Additive):
+class Laplace(AdditiveNoise):
     """Laplace noise on a grid. ``Laplace(scale=2)`` with sensitivity 2 costs exactly ε = 1.
 
     On whole numbers, ``Laplace(scale, grid=1)`` is the geometric mechanism.

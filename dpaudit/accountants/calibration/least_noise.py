@@ -30,7 +30,7 @@ Curve = Callable[[Noise], Fraction]  # δ at the ε asked for, rounded up
 
 
 @dataclass(frozen=True)
-class Rule:
+class NoiseRule:
     """One way to account for the releases, and the least noise by it."""
 
     method: str
@@ -47,13 +47,13 @@ class Rule:
 class Calibration:
     """The least noise for (ε, δ), what it gives, and the other rules that were tried."""
 
-    rule: Rule
+    rule: NoiseRule
     epsilon: Fraction
     delta: Fraction
     sensitivity: Fraction
     count: int
     gives: Enclosure
-    others: Sequence[Rule] = ()
+    others: Sequence[NoiseRule] = ()
     n: int | None = None  # reports of a shuffled batch
 
     @property
@@ -63,7 +63,7 @@ class Calibration:
 
 
 @dataclass(frozen=True)
-class Task:
+class NoiseTask:
     """What is asked for: ``count`` releases of a query that moves by at most ``steps`` of the grid."""
 
     mechanism: str
@@ -127,13 +127,13 @@ def calibrate(
 
 def _task(
     mechanism: str, epsilon: Number, delta: Number, sensitivity: Number, count: object, grid: Number, counts: Mapping[str, object]
-) -> tuple[Task, Fraction]:
+) -> tuple[NoiseTask, Fraction]:
     """What is asked for, read strictly; and the sensitivity. An answer is an answer: it has neither sensitivity nor grid."""
     kind, moved = MECHANISMS[mechanism], positive(sensitivity, "sensitivity")
     answers = kind.stronger < 0
     unit = Fraction(1) if answers else positive(grid, "grid")
     steps = 1 if answers else math.ceil(moved / unit)
-    task = Task(
+    task = NoiseTask(
         mechanism, positive(exact_epsilon(epsilon), "epsilon"), exact_delta(delta), steps, unit, whole(count, "count"),
         read_counts(kind, counts),
     )  # fmt: skip
@@ -152,7 +152,7 @@ def read_counts(kind: type[Noise], counts: Mapping[str, object]) -> tuple[tuple[
     return tuple((name, whole(counts[name], name, least=at_least)) for name, at_least in least.items())
 
 
-def _rules(task: Task) -> list[Rule]:
+def _rules(task: NoiseTask) -> list[NoiseRule]:
     """The rules that serve this task; one that cannot be evaluated (δ too small, a grid too coarse) is left out."""
     found = [_pure(task)] if task.kind.pure else []
     exact = task.count <= task.kind.most_changes
@@ -163,42 +163,42 @@ def _rules(task: Task) -> list[Rule]:
     return found
 
 
-def _pure(task: Task) -> Rule:
+def _pure(task: NoiseTask) -> NoiseRule:
     """ε/K for each release, exactly."""
-    return Rule("pure", task.noise(_pure_size(task)), "Σε, exactly (Dwork & Roth 2014, Thm 3.16)", True)
+    return NoiseRule("pure", task.noise(_pure_size(task)), "Σε, exactly (Dwork & Roth 2014, Thm 3.16)", True)
 
 
-def _pure_size(task: Task) -> Fraction:
+def _pure_size(task: NoiseTask) -> Fraction:
     return task.steps * task.grid * task.count / task.epsilon
 
 
-def _zcdp(task: Task) -> Rule:
+def _zcdp(task: NoiseTask) -> NoiseRule:
     """The mechanism's own ρ, or ε0²/2 for a pure release."""
 
     def curve(noise: Noise) -> Fraction:
         return zcdp_delta(task.count * rho(noise, task.steps), task.epsilon)
 
     theorem = "Σρ (Bun & Steinke 2016, Prop. 1.4, Lemma 1.7), to (ε,δ) by Canonne et al. 2020, Cor. 13"
-    return Rule("zcdp", least(task, curve), theorem, True)
+    return NoiseRule("zcdp", least(task, curve), theorem, True)
 
 
-def _exact(task: Task) -> Rule:
+def _exact(task: NoiseTask) -> NoiseRule:
     """δ(ε) of the noise on its grid; K randomised responses are one of K bits."""
 
     def curve(noise: Noise) -> Fraction:
         return noise.delta(task.epsilon, task.steps * task.count)
 
-    return Rule("exact", least(task, curve), task.kind.curve_theorem, False)
+    return NoiseRule("exact", least(task, curve), task.kind.curve_theorem, False)
 
 
-def _numerical(task: Task) -> Rule:
+def _numerical(task: NoiseTask) -> NoiseRule:
     def curve(noise: Noise) -> Fraction:
         return composed_delta([Part(noise, task.steps, task.count)], task.epsilon)[1]
 
-    return Rule("numerical", least(task, curve), "numerical composition, certified (Zhu, Dong, Wang 2022, Thm 10)", False)
+    return NoiseRule("numerical", least(task, curve), "numerical composition, certified (Zhu, Dong, Wang 2022, Thm 10)", False)
 
 
-def _settle(task: Task, rule: Rule) -> tuple[Rule, Enclosure]:
+def _settle(task: NoiseTask, rule: NoiseRule) -> tuple[NoiseRule, Enclosure]:
     """The rule with the ε that the accountant gives for it; a little more noise if rounding puts that above ε."""
     if rule.method == "pure" and not task.delta:
         cost = (rule.noise.epsilon(task.steps) or Fraction(0)) * task.count
@@ -210,11 +210,11 @@ def _settle(task: Task, rule: Rule) -> tuple[Rule, Enclosure]:
     return rule, ours
 
 
-def _size(rule: Rule) -> Fraction:
+def _size(rule: NoiseRule) -> Fraction:
     return rule.value if rule.noise.stronger > 0 else 1 / rule.value
 
 
-def _accounted(task: Task, method: str, noise: Noise) -> Enclosure:
+def _accounted(task: NoiseTask, method: str, noise: Noise) -> Enclosure:
     """What K such releases cost at δ: the least ε by this rule, above the least ε by any.
 
     Where the numerical composition has no answer (noise of few steps of its grid) the lower end is 0, and the upper one the ε
@@ -233,7 +233,7 @@ def _accounted(task: Task, method: str, noise: Noise) -> Enclosure:
     return Enclosure(min(low, high), high, True, method)
 
 
-def least(task: Task, curve: Curve) -> Noise:
+def least(task: NoiseTask, curve: Curve) -> Noise:
     """The least noise whose certified δ(ε) is at most δ, rounded up, and seen to hold at the rounded number."""
 
     def excess(size: Fraction) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from dpaudit.accountants.calibration.least_noise import Calibration, Rule, Task, read_counts
+from dpaudit.accountants.calibration.least_noise import Calibration, NoiseRule, NoiseTask, read_counts
 from dpaudit.accountants.shuffle.amplification import amplify, epsilon0_rule
 from dpaudit.claims import Enclosure, InvalidValue, Number, exact_delta, positive, whole
 from dpaudit.noise import GRID, MECHANISMS
@@ -49,7 +49,7 @@ def calibrate_shuffled(
         raise InvalidValue("delta", delta, "greater than 0: shuffling gives nothing at δ = 0")
     answers = kind.stronger < 0
     steps = math.ceil(positive(spread, "range") / unit)
-    task = Task(mechanism, target, failure, 1 if answers else steps, Fraction(1) if answers else unit, 1, whole_numbers)
+    task = NoiseTask(mechanism, target, failure, 1 if answers else steps, Fraction(1) if answers else unit, 1, whole_numbers)
     found = []
     for name in methods if method is None else [method]:
         best = target if name == "none" else epsilon0_rule(target, clients, failure, name, steps=steps)
@@ -60,14 +60,14 @@ def calibrate_shuffled(
     return Calibration(rule, target, failure, task.steps * task.grid, 1, gives, others, clients)
 
 
-def _rule(name: str, task: Task, epsilon0: Fraction, steps: int, n: int) -> tuple[Rule, Enclosure]:
+def _rule(name: str, task: NoiseTask, epsilon0: Fraction, steps: int, n: int) -> tuple[NoiseRule, Enclosure]:
     """ε0 as noise with a short parameter, lowered until the certified ε of the batch is at most the target."""
     cut = Fraction(0)
     while True:
         noise = task.noise(task.rounded(task.steps * task.grid / epsilon0 * (1 + cut)))
         gives = _given(name, noise.epsilon(task.steps) or Fraction(0), steps, n, task.delta)
         if gives.upper <= task.epsilon:
-            return Rule(name, noise, THEOREMS[name], False), gives
+            return NoiseRule(name, noise, THEOREMS[name], False), gives
         cut = 4 * cut or Fraction(1, 10**11)
 
 

@@ -49,7 +49,7 @@ def top(parts: Parts) -> Fraction:
 
 
 @dataclass(frozen=True)
-class Saddle:
+class LossSaddle:
     """A contour through c, the slack whose saddle point c is, the step h, and log δ there in floats."""
 
     c: float
@@ -63,7 +63,7 @@ def log_moment(parts: Parts, z: Complexes) -> Complexes:
     return np.asarray(sum(count * law.log_moment(z) for law, count in parts))
 
 
-def saddle(parts: Parts, c: float) -> Saddle:
+def saddle(parts: Parts, c: float) -> LossSaddle:
     """The slack x at which φ(c) e^{cx}/(c(c+1)) is least in c, and δ there in floats: a start for a search, never a bound."""
     shift = c / 100
     at, beside = log_moment(parts, np.array([c, c + 1j * shift]))
@@ -75,10 +75,10 @@ def saddle(parts: Parts, c: float) -> Saddle:
     z = np.asarray(c + 1j * min(width / 2, c / 2) * np.arange(48), dtype=np.complex128)
     terms = np.exp(log_moment(parts, z) + z * slack - height) / (z * (z + 1))
     total = float(z[1].imag) / (2 * math.pi) * float(2 * terms.real.sum() - terms[0].real)
-    return Saddle(c, slack, step, height + math.log(total) if total > 0 else height)
+    return LossSaddle(c, slack, step, height + math.log(total) if total > 0 else height)
 
 
-def saddle_at(parts: Parts, wanted: float, of: str) -> Saddle:
+def saddle_at(parts: Parts, wanted: float, of: str) -> LossSaddle:
     """The saddle point whose ``of`` ("slack" or "log_delta") is as wanted: both fall in c."""
     low, high = -25.0, 60.0
     u = v = 0.0
@@ -93,7 +93,7 @@ def saddle_at(parts: Parts, wanted: float, of: str) -> Saddle:
 
 
 @dataclass(frozen=True)
-class Plan:
+class ContourPlan:
     """How to integrate: which nodes, as ranges of k; the smoothing τ, or 0; what nodes left out may add, over φ(c) e^{cx}.
 
     ``inner``: the part of φ that comes from atoms alone is left out, and summed elsewhere.
@@ -109,7 +109,7 @@ class Plan:
 class Contour:
     """The moments of a composition along a contour: δ at any slack near the one it was made for, at little cost."""
 
-    def __init__(self, parts: Parts, at: Saddle, plan: Plan) -> None:
+    def __init__(self, parts: Parts, at: LossSaddle, plan: ContourPlan) -> None:
         """At the precision of the caller, which ``delta`` needs too."""
         self.parts, self.at, self.plan = parts, at, plan
         self.c, self.h, self.tau = flint.arb(at.c), flint.arb(at.step), flint.arb(plan.tau)
@@ -179,7 +179,7 @@ class Contour:
         return grown * ratio / (1 - ratio)
 
 
-def plan(parts: Parts, at: Saddle, *, inner: bool) -> Plan:
+def plan(parts: Parts, at: LossSaddle, *, inner: bool) -> ContourPlan:
     """Search stretches of doubling length for nodes where |φ| is not small, until all that is left is, or enough was seen."""
     c, step = at.c, at.step
     runs, nodes = [(0, _FIRST)], _FIRST
@@ -198,9 +198,9 @@ def plan(parts: Parts, at: Saddle, *, inner: bool) -> Plan:
     tail = (float((sizes * (areas[:-1] - areas[1:])).sum()) + float(areas[-1])) / math.pi * (1 + 1e-9)
     tau = math.sqrt(2 * SKIP) / start
     if inner or typical * tail <= c * (c + 1) * tau**2 / 2 or tau**2 * c * (c + 1) > 1:
-        return Plan(_merged(runs), 0.0, skipped + tail, inner, typical * tail)
+        return ContourPlan(_merged(runs), 0.0, skipped + tail, inner, typical * tail)
     tail = skipped * math.exp(2 * tau**2 * c * (c + 1))
-    return Plan(_merged(runs), tau, 2 * tail, inner, c * (c + 1) * tau**2 / 2)
+    return ContourPlan(_merged(runs), tau, 2 * tail, inner, c * (c + 1) * tau**2 / 2)
 
 
 def _size(parts: Parts, c: float, low: Floats, high: Floats, inner: bool) -> Floats:

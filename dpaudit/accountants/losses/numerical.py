@@ -13,9 +13,9 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Protocol
 
-from dpaudit.accountants.losses.loss_contour import Contour, Saddle, plan, saddle_at, top
+from dpaudit.accountants.losses.loss_contour import Contour, LossSaddle, plan, saddle_at, top
 from dpaudit.accountants.losses.loss_lattice import LatticeSum, lattice_sum, moved, spacing_for
-from dpaudit.accountants.losses.parts import AnyPart, Known, Losses, Part, lower_losses, upper_losses
+from dpaudit.accountants.losses.parts import AnyPart, ComposedLosses, Known, Part, lower_losses, upper_losses
 from dpaudit.accountants.numerics.search import crossing, log
 from dpaudit.claims import Enclosure, InvalidValue, Number, exact_delta, exact_epsilon
 from dpaudit.claims.balls import decimal, lower, precision, upper
@@ -88,7 +88,7 @@ class Apart:
         return low + (below if below > 0 else 0), high + above
 
 
-def _curve(composed: Losses, at: Saddle, slack: Fraction) -> Curve:
+def _curve(composed: ComposedLosses, at: LossSaddle, slack: Fraction) -> Curve:
     """The more accurate way to evaluate δ around ``slack``: all of the law by the contour, or its atoms apart."""
     laws = composed.laws
     whole = plan(laws, at, inner=False)
@@ -101,21 +101,21 @@ def _curve(composed: Losses, at: Saddle, slack: Fraction) -> Curve:
     return Apart(Contour(laws, at, apart), lattice_sum(laws, reach, at.log_delta))
 
 
-def _delta(composed: Losses, epsilon: Fraction) -> tuple[Fraction, Fraction]:
+def _delta(composed: ComposedLosses, epsilon: Fraction) -> tuple[Fraction, Fraction]:
     slack = top(composed.laws) - epsilon
     at = saddle_at(composed.laws, float(slack), "slack")
     with precision(composed.bits):
         return _ends(composed, _curve(composed, at, slack), slack)
 
 
-def _ends(composed: Losses, curve: Curve, slack: Fraction) -> tuple[Fraction, Fraction]:
+def _ends(composed: ComposedLosses, curve: Curve, slack: Fraction) -> tuple[Fraction, Fraction]:
     """δ is between 0 and 1, whatever the enclosure says far from where the curve was made for."""
     low, high = curve.delta(slack)
     least, most = lower(low) if low > 0 else Fraction(0), upper(high) if high < 1 else Fraction(1)
     return max(Fraction(0), least + composed.added), most + composed.added
 
 
-def _least_epsilon(composed: Losses, delta: Fraction, pure: Fraction | None) -> tuple[Fraction, Fraction]:
+def _least_epsilon(composed: ComposedLosses, delta: Fraction, pure: Fraction | None) -> tuple[Fraction, Fraction]:
     """Where the lower and the upper end of δ(ε) pass δ."""
     reference = top(composed.laws)
     at = saddle_at(composed.laws, log(delta - composed.added), "log_delta")

@@ -55,7 +55,7 @@ AnyPart = Part | Known
 
 
 @dataclass(frozen=True)
-class Losses:
+class ComposedLosses:
     """The losses of a composition, and what is added to their δ(ε): P(L = ∞), or less than nothing for a lower bound."""
 
     laws: tuple[tuple[PrivacyLoss, int], ...]
@@ -69,19 +69,19 @@ class Losses:
         return 160 + 2 * count.bit_length() + fineness
 
 
-def upper_losses(parts: Sequence[AnyPart], delta: Fraction) -> Losses:
-    """Losses that bound these releases from above, as accurate as needed at δ. Raises ``InvalidValue``."""
+def upper_losses(parts: Sequence[AnyPart], delta: Fraction) -> ComposedLosses:
+    """ComposedLosses that bound these releases from above, as accurate as needed at δ. Raises ``InvalidValue``."""
     return _losses(parts, delta, up=True)
 
 
-def lower_losses(parts: Sequence[AnyPart], delta: Fraction) -> Losses | None:
-    """Losses that bound these releases from below; None if no such bound is known."""
+def lower_losses(parts: Sequence[AnyPart], delta: Fraction) -> ComposedLosses | None:
+    """ComposedLosses that bound these releases from below; None if no such bound is known."""
     if any(isinstance(part, Known) or part.shuffled is not None for part in parts):
         return None
     return _losses(parts, delta, up=False)
 
 
-def _losses(parts: Sequence[AnyPart], delta: Fraction, *, up: bool) -> Losses:
+def _losses(parts: Sequence[AnyPart], delta: Fraction, *, up: bool) -> ComposedLosses:
     counts: dict[PrivacyLoss, int] = {}
     mu_squared = added = Fraction(0)
     for part in parts:
@@ -95,7 +95,7 @@ def _losses(parts: Sequence[AnyPart], delta: Fraction, *, up: bool) -> Losses:
             counts[law] = counts.get(law, 0) + times
     if mu_squared:
         counts[GaussianLoss(mu_squared)] = 1
-    return Losses(tuple(counts.items()), added)
+    return ComposedLosses(tuple(counts.items()), added)
 
 
 def _loss(part: AnyPart, delta: Fraction, *, up: bool) -> tuple[PrivacyLoss, int, Fraction]:

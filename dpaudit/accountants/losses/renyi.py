@@ -12,7 +12,7 @@ from fractions import Fraction
 import flint
 import numpy as np
 
-from dpaudit.accountants.losses.parts import AnyPart, Losses, Part, upper_losses
+from dpaudit.accountants.losses.parts import AnyPart, ComposedLosses, Part, upper_losses
 from dpaudit.accountants.losses.privacy_loss import Floats
 from dpaudit.channel.release_cost import rho
 from dpaudit.claims import Enclosure, InvalidValue, Number, exact_delta, positive, shorten_up, sum_up
@@ -77,14 +77,14 @@ def zcdp(parts: Sequence[AnyPart], delta: Number) -> Enclosure:
     return Enclosure(Fraction(0), zcdp_epsilon(total, failure - missed) if total else Fraction(0), True, "zCDP")
 
 
-def _split(parts: Sequence[AnyPart], delta: Fraction) -> tuple[Fraction, Losses]:
+def _split(parts: Sequence[AnyPart], delta: Fraction) -> tuple[Fraction, ComposedLosses]:
     """Σρ of the parts with one of their own (Gaussian noise), whose divergence is αρ on any grid; the losses of the others."""
     own = [(part, part.noise.rho(part.steps) if isinstance(part, Part) else None) for part in parts]
     others = upper_losses([part for part, one in own if one is None], delta)
     return sum_up(part.count * one for part, one in own if one is not None), others
 
 
-def _divergence(composed: Losses, order: Fraction) -> Ball:
+def _divergence(composed: ComposedLosses, order: Fraction) -> Ball:
     z = ball(order - 1)
     total = flint.arb(0)
     for law, count in composed.laws:

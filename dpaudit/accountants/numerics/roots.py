@@ -87,9 +87,7 @@ def certified_ends(
                 ends[side] = x
             if side == 1 and low * _HOPELESS < min(high, delta):
                 break
-            if high > 0 and previous is not None and abs(at - previous[0]) > growth * margin:
-                slope = (log(high) - previous[1]) / (at - previous[0])
-                steep = slope if slope * steep > 0 else steep
+            steep = _steepness(steep, previous, at, high, growth * margin)
             previous = (at, log(high)) if high > 0 else previous
             for place, value in enumerate((high, low)):
                 if value > 0:
@@ -100,6 +98,14 @@ def certified_ends(
                 break
             growth *= 1 if proven else 3
     return ends[0], ends[1]
+
+
+def _steepness(steep: float, previous: tuple[float, float] | None, at: float, high: Fraction, apart: float) -> float:
+    """The slope of log δ from the point before to this one, where they are far enough apart and it has the right sign."""
+    if high <= 0 or previous is None or abs(at - previous[0]) <= apart:
+        return steep
+    slope = (log(high) - previous[1]) / (at - previous[0])
+    return slope if slope * steep > 0 else steep
 
 
 def bracketed(

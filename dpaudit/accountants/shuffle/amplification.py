@@ -18,15 +18,15 @@ from dpaudit.accountants.shuffle.inversion import epsilon_refuted, estimated_eps
 from dpaudit.accountants.shuffle.laplace import blanket
 from dpaudit.accountants.shuffle.laplace.blanket import GRID_STEPS
 from dpaudit.claims import Contradiction, Enclosure, InvalidValue, Number, whole
-from dpaudit.noise.extreme_report import Attack, extreme_report_attack
+from dpaudit.noise.extreme_report import ExtremeAttack, extreme_report_attack
 
-__all__ = ["METHODS", "Attack", "amplify", "epsilon0_rule", "extreme_report_attack", "invert"]
+__all__ = ["METHODS", "ExtremeAttack", "amplify", "epsilon0_rule", "extreme_report_attack", "invert"]
 
 _WORTH = Fraction(1, 500)  # by how much an attack must promise to beat those before it
 METHODS = ("closed", "clone", "laplace")
 
-Bound = clone.Family | blanket.Family
-Attacking = clone.Family | blanket.EndAttack
+Bound = clone.CloneFamily | blanket.Family
+Attacking = clone.CloneFamily | blanket.EndAttack
 
 
 def amplify(

@@ -52,7 +52,7 @@ def response_floats(epsilon0: float, n: int, epsilon: float) -> ThreeFloats:
 
 
 @dataclass(frozen=True)
-class Family:
+class CloneFamily:
     """δ(ε) of n shuffled reports for a three-valued law that depends on ε0 and ε."""
 
     law: Callable[[Fraction, int, Fraction], ThreeValues]
@@ -108,10 +108,10 @@ class Family:
         return last_one_out(epsilon0, n, delta)
 
 
-CLONE, RESPONSE = Family(clone_law, clone_floats), Family(response_law, response_floats)
+CLONE, RESPONSE = CloneFamily(clone_law, clone_floats), CloneFamily(response_law, response_floats)
 
 
-def sign_family(steps: int) -> Family:
+def sign_family(steps: int) -> CloneFamily:
     """Laplace reports on ``steps`` steps of which an observer sees the side of the middle value v only: an attack.
 
     v itself counts for either side by a coin. The others hold v, the target an end: G = (R_0 − e^ε R_m)/R_v on the two sides,
@@ -129,7 +129,7 @@ def sign_family(steps: int) -> Family:
         both = math.expm1(-epsilon0 * float(low)) + math.exp(epsilon) * math.expm1(-epsilon0 * float(high))
         return ThreeFloats(n, 0.5, mean - both, mean + both, 0.0, mean, 0.0)
 
-    return Family(law, floats)
+    return CloneFamily(law, floats)
 
 
 def last_one_out(epsilon0: Fraction, n: int, delta: Fraction) -> Fraction:

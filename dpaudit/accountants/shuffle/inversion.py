@@ -28,7 +28,7 @@ _STRAIGHT = 0.1  # (ε0 − ε)(1 + number of others at the largest value)² bel
 _PLACE, _VALUE, _CAREFUL = 1e-3, 5e-4, 1e-6
 
 
-class Family(Protocol):
+class ShuffleFamily(Protocol):
     """A shuffle bound or an attack: δ(ε) for every ε0, certified and estimated."""
 
     def delta(self, epsilon0: Fraction, n: int, epsilon: Fraction, effort: Fraction) -> tuple[Fraction, Fraction]: ...
@@ -43,7 +43,7 @@ class Family(Protocol):
 Curve = Callable[[float, float], float]  # log δ(ε) for ε0 and ε
 
 
-def estimated_epsilon(family: Family, epsilon0: float, n: int, log_delta: float) -> float:
+def estimated_epsilon(family: ShuffleFamily, epsilon0: float, n: int, log_delta: float) -> float:
     """The least ε that meets δ, in floats: uncertified."""
     first = _without_gap(family, epsilon0, n, log_delta)
     if first <= log_delta:
@@ -53,24 +53,26 @@ def estimated_epsilon(family: Family, epsilon0: float, n: int, log_delta: float)
     return _epsilon(epsilon0, _root_of_epsilon(family, epsilon0, n, log_delta, first, _VALUE).at)
 
 
-def estimated_epsilon0(family: Family, epsilon: float, n: int, log_delta: float) -> float:
+def estimated_epsilon0(family: ShuffleFamily, epsilon: float, n: int, log_delta: float) -> float:
     """The largest ε0 that meets δ, in floats: uncertified."""
     if _exceeds(family, epsilon * (1 + _NEAR), n, epsilon, log_delta):
         return epsilon
     return epsilon + math.exp(_root_of_epsilon0(family, epsilon, n, log_delta, _VALUE).at)
 
 
-def least_epsilon(family: Family, epsilon0: Fraction, n: int, delta: Fraction) -> tuple[Fraction, Fraction]:
+def least_epsilon(family: ShuffleFamily, epsilon0: Fraction, n: int, delta: Fraction) -> tuple[Fraction, Fraction]:
     """(lower, upper) around the least ε with δ(ε) ≤ δ: proven to meet δ at upper, and not to meet it at lower."""
     return _least_epsilon(family, epsilon0, n, delta, both=True)
 
 
-def epsilon_refuted(family: Family, epsilon0: Fraction, n: int, delta: Fraction) -> Fraction:
+def epsilon_refuted(family: ShuffleFamily, epsilon0: Fraction, n: int, delta: Fraction) -> Fraction:
     """An ε at which δ(ε) is proven to exceed δ, near the largest; 0 if there is none."""
     return _least_epsilon(family, epsilon0, n, delta, both=False)[0]
 
 
-def _least_epsilon(family: Family, epsilon0: Fraction, n: int, delta: Fraction, *, both: bool) -> tuple[Fraction, Fraction]:
+def _least_epsilon(
+    family: ShuffleFamily, epsilon0: Fraction, n: int, delta: Fraction, *, both: bool
+) -> tuple[Fraction, Fraction]:
     local, target = float(epsilon0), log(delta)
 
     def curve(x: Fraction) -> tuple[Fraction, Fraction]:
@@ -92,7 +94,7 @@ def _least_epsilon(family: Family, epsilon0: Fraction, n: int, delta: Fraction, 
 
 
 def largest_epsilon0(
-    family: Family, epsilon: Fraction, n: int, delta: Fraction, attack: Callable[[Fraction, int, Fraction], Fraction]
+    family: ShuffleFamily, epsilon: Fraction, n: int, delta: Fraction, attack: Callable[[Fraction, int, Fraction], Fraction]
 ) -> tuple[Fraction, Fraction]:
     """(lower, upper) around the largest ε0 with δ(ε) ≤ δ: proven to meet δ at lower, and not to meet it at upper.
 
@@ -133,7 +135,7 @@ def _epsilon(epsilon0: float, t: float) -> float:
     return epsilon0 / (1 + math.exp(min(-t, 700.0)))
 
 
-def _root_of_epsilon(family: Family, epsilon0: float, n: int, target: float, first: float, small: float) -> Root:
+def _root_of_epsilon(family: ShuffleFamily, epsilon0: float, n: int, target: float, first: float, small: float) -> Root:
     """In t = log(ε/(ε0−ε)); the slope is that of log δ."""
     if (gap := _last_gap(family, epsilon0, n, target)) is not None:
         start = math.log(epsilon0 / gap - 1)
@@ -150,7 +152,7 @@ def _root_of_epsilon(family: Family, epsilon0: float, n: int, target: float, fir
     return Root(found.at, -found.slope * (first - target))
 
 
-def _root_of_epsilon0(family: Family, epsilon: float, n: int, target: float, small: float) -> Root:
+def _root_of_epsilon0(family: ShuffleFamily, epsilon: float, n: int, target: float, small: float) -> Root:
     """In t = log(ε0−ε); the slope is that of log δ."""
     if (gap := _last_gap(family, epsilon, n, target)) is not None:
         return _last(lambda t: family.estimate(epsilon + math.exp(t), n, epsilon) - target, math.log(gap), small)
@@ -166,7 +168,7 @@ def _root_of_epsilon0(family: Family, epsilon: float, n: int, target: float, sma
 
 
 def _meeting(
-    family: Family, n: int, rise: Callable[[Curve, float], float], start: float, slope: float | None, small: float
+    family: ShuffleFamily, n: int, rise: Callable[[Curve, float], float], start: float, slope: float | None, small: float
 ) -> Root:
     """A zero of ``rise``: the quick estimate finds the place and the slope, the estimate the rest."""
     near: float | None = None
@@ -183,13 +185,13 @@ def _meeting(
     return float_root(lambda t: rise(slow, t), place.at, _LONGEST_STEP, place.slope, small)
 
 
-def _without_gap(family: Family, epsilon0: float, n: int, target: float) -> float:
+def _without_gap(family: ShuffleFamily, epsilon0: float, n: int, target: float) -> float:
     """log δ(0): estimated with care only where it matters."""
     first, near = family.quick(epsilon0, n, 0.0)
     return first if first > target + _UNSURE else family.estimate(epsilon0, n, 0.0, near)
 
 
-def _exceeds(family: Family, epsilon0: float, n: int, epsilon: float, target: float) -> bool:
+def _exceeds(family: ShuffleFamily, epsilon0: float, n: int, epsilon: float, target: float) -> bool:
     """Is log δ(ε) above the target, where ε is hardly below ε0?"""
     slope, crowd = family.last(epsilon0, n)
     if (epsilon0 - epsilon) * (1 + crowd) ** 2 < _STRAIGHT:
@@ -198,7 +200,7 @@ def _exceeds(family: Family, epsilon0: float, n: int, epsilon: float, target: fl
     return last > target - _LONELY and family.estimate(epsilon0, n, epsilon, near) > target
 
 
-def _last_gap(family: Family, epsilon0: float, n: int, target: float) -> float | None:
+def _last_gap(family: ShuffleFamily, epsilon0: float, n: int, target: float) -> float | None:
     """About ε0 − ε where δ(ε) is nearly a straight line down to 0 at ε0; None elsewhere."""
     slope, crowd = family.last(epsilon0, n)
     if target - slope > math.log(min(_STRAIGHT, epsilon0) / 4) - 2 * math.log1p(crowd):

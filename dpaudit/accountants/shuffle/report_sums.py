@@ -82,7 +82,7 @@ def _estimate(law: Sum, k: int, delta: Fraction) -> Fraction:
     return Fraction(math.exp(root)).limit_denominator(10**15)
 
 
-class Plan(NamedTuple):
+class SumPlan(NamedTuple):
     """The contour: abscissa c, Chernoff's b, the odd number N of nodes on the circle, and how many to take on one side."""
 
     c: float
@@ -174,7 +174,7 @@ class Sum:
         near = math.ceil(brentq(missing, low, high, xtol=max(0.25, tolerance * self.deviation), rtol=1e-15))
         return next((m for m in (near - 1, near, near + 1) if missing(m) <= 0 < missing(m - 1)), near)
 
-    def plan(self, m: int, tail: bool) -> Plan:
+    def plan(self, m: int, tail: bool) -> SumPlan:
         """Any c in (0, a) and any numbers of nodes are valid; these make the enclosure narrow."""
         a = float(self.rate)
         low, high = 0.0, a
@@ -192,7 +192,7 @@ class Sum:
         reach = 2 * math.pi / period
         while reach < math.pi and self._fall(c, reach) < _NEGLIGIBLE:
             reach *= 1.25
-        return Plan(c, b, period, min((period + 1) // 2, math.ceil(reach * period / (2 * math.pi)) + 1))
+        return SumPlan(c, b, period, min((period + 1) // 2, math.ceil(reach * period / (2 * math.pi)) + 1))
 
     def _log_moment(self, c: float) -> float:
         return -self.n * math.log1p(-((math.sinh(c / 2) / math.sinh(float(self.rate) / 2)) ** 2))

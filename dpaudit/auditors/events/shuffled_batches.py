@@ -12,7 +12,7 @@ from dpaudit.auditors.events.transcript_witness import Witness
 from dpaudit.auditors.wording import describe
 from dpaudit.claims import Claim, exact
 from dpaudit.noise import from_units
-from dpaudit.noise.extreme_report import Attack, extreme_report_attack
+from dpaudit.noise.extreme_report import ExtremeAttack, extreme_report_attack
 from dpaudit.subjects.subject import Subject
 
 BatchEvent = tuple[Fraction, str, dict[str, Any]]  # ε, how it was found, and what a witness tells
@@ -60,7 +60,7 @@ def _extreme(batch: ReportBatch, delta: Fraction) -> BatchEvent | None:
     return found.epsilon, "extreme-report event in closed form", told
 
 
-def _extreme_text(batch: ReportBatch, found: Attack) -> str:
+def _extreme_text(batch: ReportBatch, found: ExtremeAttack) -> str:
     """The attack is about a client below the crowd; for one above it everything is mirrored."""
     below = min(batch.first, batch.second) < batch.crowd
     mirrored = {

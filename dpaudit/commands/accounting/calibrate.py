@@ -11,14 +11,14 @@ from dpaudit.commands.options import add_calibrate_options
 
 
 def calibrate_command(options: argparse.Namespace) -> Answer:
-    from dpaudit.accountants.calibration.least_noise import Rule
+    from dpaudit.accountants.calibration.least_noise import NoiseRule
     from dpaudit.report.content.calibration import calibration_report
     from dpaudit.report.formats import write
 
     epsilon = given_epsilon(options.epsilon, needed=True)
     found = _shuffled(options, epsilon) if options.shuffled else _plain(options, epsilon)
 
-    def rule(each: Rule) -> dict[str, Any]:
+    def rule(each: NoiseRule) -> dict[str, Any]:
         return {"method": each.method, "value": show(each.value), "theorem": each.theorem, "adaptive": each.adaptive}
 
     document = {

@@ -14,7 +14,7 @@ import pytest
 import dpaudit as dp
 from dpaudit.claims import InvalidValue
 from dpaudit.noise import MECHANISMS, Noise, SecureSource, mechanism_of, python_code, written_forms
-from dpaudit.noise.families import Additive
+from dpaudit.noise.families import AdditiveNoise
 
 EXAMPLES: list[Noise] = [
     dp.Laplace("1/2", grid="1/4"), dp.Gaussian("0.7", grid="1/2"), dp.RandomizedResponse("0.7"), dp.KaryResponse("0.7", 5),
@@ -28,7 +28,7 @@ def test_a_mechanism_cannot_be_subclassed(noise: Noise) -> None:
         type("Truncated", (type(noise),), {})
 
 
-class Lookalike(Additive):
+class Lookalike(AdditiveNoise):
     """All of Laplace noise but its exact sampler."""
 
     name = "laplace"

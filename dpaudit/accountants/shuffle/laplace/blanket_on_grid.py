@@ -26,7 +26,7 @@ _OUT_OF_SIGHT = 14.0  # e^-14: how much less likely values below all knots make 
 
 
 @dataclass(frozen=True)
-class Plan:
+class GridPlan:
     """The abscissa c, the number of nodes, and the knots on either side of 0."""
 
     c: float
@@ -85,7 +85,7 @@ def _to_float(value: Fraction, *, up: bool) -> float:
     return math.nextafter(near, -math.inf) if not up and Fraction(near) > value else near
 
 
-def _plan(law: Ratios, floats: LaplaceFloats, nodes: int | None, near: float | None = None) -> Plan:
+def _plan(law: Ratios, floats: LaplaceFloats, nodes: int | None, near: float | None = None) -> GridPlan:
     n, at = floats.n, saddle(floats, near, NEARBY if nodes else 1e-3)
     c, width = at.c, math.sqrt(at.deviation**2 + 2 / at.c**2)
     if nodes is None:
@@ -103,4 +103,4 @@ def _plan(law: Ratios, floats: LaplaceFloats, nodes: int | None, near: float | N
         above = int(choices[np.argmin(choices * ratio % 1)])  # the low end just below a knot
         below = math.floor(above * ratio) + 1
     nodes = 2 ** min(_MOST_NODES, math.ceil(math.log2(2 * math.pi * _PERIOD * width / law.top * above)))
-    return Plan(c, nodes, above, below)
+    return GridPlan(c, nodes, above, below)

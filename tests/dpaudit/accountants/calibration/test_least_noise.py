@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import dpaudit as dp
 from dpaudit.accountants import account_releases
-from dpaudit.accountants.calibration.least_noise import Calibration, Task, calibrate, least
+from dpaudit.accountants.calibration.least_noise import Calibration, NoiseTask, calibrate, least
 from dpaudit.accountants.losses.numerical import composed_delta
 from dpaudit.accountants.losses.parts import Part
 from dpaudit.channel.release_cost import zcdp_delta
@@ -142,7 +142,7 @@ def test_a_delta_that_saves_next_to_nothing_is_not_spent() -> None:
 def test_a_curve_that_promises_too_much_is_caught_by_these_checks() -> None:
     """The twin: noise for half of δ(ε), as if the attacker knew one side only, breaks the claim."""
     claim, failure = Fraction(1), Fraction(1, 10**6)
-    task = Task("gaussian", claim, failure, STEPS, GRID, 1)
+    task = NoiseTask("gaussian", claim, failure, STEPS, GRID, 1)
     planted = least(task, lambda noise: noise.delta(claim, STEPS) / 2)
     assert planted.delta(claim, STEPS) > failure
     assert float(Fraction(planted.parameters()["sigma"])) < analytic_sigma(1, 1e-6) * (1 - 1e-3)

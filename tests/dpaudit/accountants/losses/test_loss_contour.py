@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import pytest
 
-from dpaudit.accountants.losses.loss_contour import Contour, Plan, plan, saddle, saddle_at, top
+from dpaudit.accountants.losses.loss_contour import Contour, ContourPlan, plan, saddle, saddle_at, top
 from dpaudit.accountants.losses.privacy_loss import GaussianLoss, LaplaceLoss, ResponseLoss
 from dpaudit.claims.balls import precision
 
@@ -52,7 +52,7 @@ def test_smoothing_encloses_the_truth(tau: float) -> None:
     at = saddle_at(PARTS, math.log(1e-4), "log_delta")
     nodes = math.ceil(math.sqrt(80) / tau / at.step)
     with precision(BITS):
-        smoothed = Contour(PARTS, at, Plan([(0, nodes + 1)], tau, 1e-15, False, 0.0))
+        smoothed = Contour(PARTS, at, ContourPlan([(0, nodes + 1)], tau, 1e-15, False, 0.0))
         low, high = smoothed.delta(Fraction(at.slack))
     truth = exact(Fraction(at.slack))
     assert float(low.lower()) <= truth <= float(high.upper())
