@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from dpaudit.claims import DpauditError, Finding, SensitivityError, exact
+from dpaudit.claims import DpauditError, Finding, Leak, SensitivityError, exact
 from dpaudit.claims.leak_watch import Watch, standing_watch
 from dpaudit.ledger import Cohort
 from dpaudit.noise import Noise
-from dpaudit.sealed.array import Sealed, Untraced, caller, dependence, relation_of
+from dpaudit.sealed.array import Sealed, Untraced, caller, dependence, of_this_run, relation_of
 
 
 @dataclass
@@ -36,6 +36,8 @@ class Proving:
         if not isinstance(value, Sealed):
             self._refuse(name, "the value is not sealed")
             return None, None, None
+        if not of_this_run(value):
+            raise Leak("a value of another run", caller(), "compute it anew from the data of this run")
         found = dependence(value)
         if many and value.ndim and not isinstance(found, Untraced):
             found = Untraced("a sealed array over many trials", caller())  # its first axis is no coordinate
@@ -50,7 +52,7 @@ class Proving:
             raise DpauditError(f"release {name!r} is refused: {reason}")
         derived = exact(found.sensitivity(noise.norm), "sensitivity")
         if isinstance(declared, Fraction) and derived > declared * (1 + Fraction(1, 10**12)):
-            error = SensitivityError(name, declared, derived)
+            error = SensitivityError(name, declared, derived, rewrite=found.advice)
             if self.strict:
                 raise error
             self.findings.append(Finding("DPA003", error.detail, caller(), name))

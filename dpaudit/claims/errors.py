@@ -58,22 +58,26 @@ class Leak(DpauditError):
 
     rule = "DPA002"
 
-    def __init__(self, operation: str, where: str = "") -> None:
-        self.operation, self.where = operation, where
-        super().__init__(f"private data leaves by {operation}{f' at {where}' if where else ''}; release it through the channel")
+    def __init__(self, operation: str, where: str = "", rewrite: str = "release it through the channel") -> None:
+        self.operation, self.where, self.rewrite = operation, where, rewrite
+        super().__init__(f"private data leaves by {operation}{f' at {where}' if where else ''}; {rewrite}")
         notice(self)  # also where the code that leaks catches it
 
 
 class SensitivityError(DpauditError):
-    """DPA003: the sensitivity derived from the trace is larger than the declared one."""
+    """DPA003: the sensitivity derived from the trace is larger than the declared one.
+
+    ``shown``: a pair attains it. Without one, a trace only bounds it, and ``rewrite`` says what would prove more.
+    """
 
     rule = "DPA003"
 
-    def __init__(self, release: str, declared: Fraction, derived: Fraction) -> None:
-        self.release, self.declared, self.derived = release, declared, derived
-        super().__init__(
-            f"release {release!r} declares sensitivity {show(declared)}, but one record can move it by {show(derived)}"
-        )
+    def __init__(self, release: str, declared: Fraction, derived: Fraction, *, shown: bool = False, rewrite: str = "") -> None:
+        self.release, self.declared, self.derived, self.shown = release, declared, derived, shown
+        value = show(derived) if len(show(derived)) <= 12 else f"{float(derived):.9g}"
+        known = f"one record can move it by {value}" if shown else f"what one record moves can be bounded only by {value}"
+        more = f"; {rewrite}" if rewrite and not shown else ""
+        super().__init__(f"release {release!r} declares sensitivity {show(declared)}, but {known}{more}")
 
 
 class Contradiction(DpauditError):

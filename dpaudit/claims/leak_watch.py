@@ -52,6 +52,11 @@ def watching() -> Iterator[Watch]:
         _open.discard(watch)
 
 
+def audit_watches() -> bool:
+    """Does an audit watch the code that runs?"""
+    return _own.get() is not None
+
+
 def notice(what: Exception | Doubt) -> None:
     """Tell the watch over the code that runs; where it has none, as a new thread has none, every watch there is."""
     own = _own.get()

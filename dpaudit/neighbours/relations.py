@@ -16,7 +16,7 @@ from dpaudit.neighbours.hypothesis_pairs import draw_examples
 from dpaudit.neighbours.raw_values import Raw
 from dpaudit.neighbours.tables import Rows
 from dpaudit.noise import GRID
-from dpaudit.sealed.array import seal, snap
+from dpaudit.sealed.array import seal_declared, snap
 
 Pair = tuple[Any, Any]
 Ends = Number | Sequence[Number] | np.ndarray | None
@@ -70,7 +70,7 @@ class ReplaceOne:
         return [snap(values, self.low, self.high) for values in (rng.uniform(self.low, self.high, self.n), ends)]
 
     def seal(self, data: Any) -> Any:
-        return seal(data, self.low, self.high)
+        return seal_declared(data, self.low, self.high)
 
     def related(self, data: Any, other: Any) -> bool:
         """Are these two neighbours?"""
@@ -99,7 +99,7 @@ class AddRemove:
         return [snap(rng.uniform(self.low, self.high, self.n), self.low, self.high)]
 
     def seal(self, data: Any) -> Any:
-        return seal(data, self.low, self.high, removal=True)
+        return seal_declared(data, self.low, self.high, removal=True)
 
     def related(self, data: Any, other: Any) -> bool:
         """Are these two neighbours?"""

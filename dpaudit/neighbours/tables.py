@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.sealed.array import seal, snap
+from dpaudit.sealed.array import seal_declared, snap
 
 Pair = tuple[np.ndarray, np.ndarray]
 MADE = 10**6  # numbers in all pairs that are made for a black box
@@ -60,7 +60,7 @@ class Rows:
         return [snap(table, self.low, self.high) for table in drawn]
 
     def seal(self, data: Any) -> Any:
-        return seal(data, self.low, self.high, removal=self.removal)
+        return seal_declared(data, self.low, self.high, removal=self.removal)
 
     @property
     def strategy(self) -> Any:

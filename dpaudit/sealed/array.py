@@ -16,11 +16,14 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from dpaudit.claims import InvalidValue, Leak, exact, float_down, float_up
+from dpaudit.claims.leak_watch import audit_watches
 from dpaudit.sealed import operations as known
 from dpaudit.sealed import untraced
+from dpaudit.sealed.callers import caller, foreign_kind
 from dpaudit.sealed.dependence import Dependence, common_width, dependence_of, distinct
 from dpaudit.sealed.origins import origin_of, origin_of_part
-from dpaudit.sealed.trace import ANY_BITS, ANYONE, TYPE, Elements, Intervals, Precision, Private, Untraced, caller, snap
+from dpaudit.sealed.runs import Run, current_run, run_of
+from dpaudit.sealed.trace import ANY_BITS, ANYONE, TYPE, Elements, Intervals, Precision, Private, Untraced, snap
 
 __all__ = [
     "Dependence",
@@ -38,6 +41,12 @@ __all__ = [
 ]
 
 REPLACE_ONE, ADD_REMOVE = "replace-one", "add-remove"  # what a record of a release says of the data it was made from
+_TEXT = "print what the channel returns instead"
+_COUNT = 'release the count instead: channel.release("count", np.isfinite(x).sum(), noise, sensitivity=1)'
+_CONVERSION = (
+    "stay with numpy functions of the sealed data: np.stack([a, b]) for a list of sealed numbers, x[:, None] == np.arange(k) for "
+    "one-hot rows, np.bincount(labels, weights, minlength=k) for sums by group; convert what the channel returns"
+)
 _GRID_BITS = 20  # records lie on the grid 2^-20, so that sums of them are exact in float64
 
 
@@ -45,8 +54,18 @@ def seal(values: Any, low: Any, high: Any, *, first: int = 0, removal: bool = Fa
     """Seal records, one number or one row of numbers each, in [low, high], which may be one number per column.
 
     Bounds may be exact texts, such as "0.1". ``first`` is the id of the first record. ``removal``: neighbours lack a record, so
-    their number is private.
+    their number is private. Inside a subject that is being audited the bounds are only declared, as they may come from the data:
+    what is sealed there has no trace.
     """
+    sealed = seal_declared(values, low, high, first=first, removal=removal)
+    if current_run() is None:
+        return sealed
+    reason = "dp.seal inside the subject: its bounds are only declared; those of neighbours=dp.replace_one(n, low, high) are not"
+    return Sealed(sealed._private.lost(reason, sealed._private.value))
+
+
+def seal_declared(values: Any, low: Any, high: Any, *, first: int = 0, removal: bool = False) -> Sealed:
+    """The same for the bounds that a declaration of neighbours gives."""
     low, high = _ends(low, float_up), _ends(high, float_down)
     snapped = snap(values, low, high)
     if snapped.ndim not in (1, 2):
@@ -104,6 +123,11 @@ def one_record_each(sealed: Sealed) -> bool:
     return isinstance(private.trace, Elements | Untraced)
 
 
+def of_this_run(sealed: Sealed) -> bool:
+    """May a door take it? Not while a subject runs, if its data was sealed before, or for another run."""
+    return current_run() in (None, sealed._run)
+
+
 def in_one_interval(sealed: Sealed, width: float) -> bool:
     """Do all values lie in one interval of that width? Else a value may tell whose it is, shuffled or not."""
     return common_width(sealed._private) <= width
@@ -112,16 +136,16 @@ def in_one_interval(sealed: Sealed, width: float) -> bool:
 class Sealed(NDArrayOperatorsMixin):
     """A private array. Known operations keep the trace; nothing turns it back into numbers but the door."""
 
-    __slots__ = ("_private",)
+    __slots__ = ("_private", "_run")
 
-    def __init__(self, private: Private) -> None:
-        self._private = private
+    def __init__(self, private: Private, run: Run | None = None) -> None:
+        self._private, self._run = private, current_run() if run is None else run
 
     # What may be known: the layout, unless it depends on the data.
     @property
     def shape(self) -> tuple[int, ...]:
         if self._private.hidden:
-            self._leak("its length")
+            self._leak("its length", _COUNT)
         return self._private.value.shape
 
     @property
@@ -142,6 +166,8 @@ class Sealed(NDArrayOperatorsMixin):
 
     def __len__(self) -> int:
         if not self.shape:
+            if foreign_kind():  # which asks every number whether it is a list
+                self._leak(f"conversion to {foreign_kind()}", _CONVERSION)
             raise TypeError("len() of a sealed number")
         return self.shape[0]
 
@@ -149,10 +175,16 @@ class Sealed(NDArrayOperatorsMixin):
         return (self[i] for i in range(len(self)))
 
     def __repr__(self) -> str:
+        if audit_watches():
+            Leak("text", caller(), _TEXT)
+        return "<sealed private data>"
+
+    def __str__(self) -> str:
+        Leak("text", caller(), _TEXT)  # noticed, not raised: the text tells nothing, but that of plain data would
         return "<sealed private data>"
 
     def __format__(self, _: str) -> str:
-        return repr(self)
+        return str(self)
 
     def copy(self, *_: Any) -> Sealed:
         return self  # nothing can change it
@@ -160,8 +192,8 @@ class Sealed(NDArrayOperatorsMixin):
     __copy__ = __deepcopy__ = copy
 
     # What may not be known.
-    def _leak(self, operation: str) -> NoReturn:
-        raise Leak(operation, caller())
+    def _leak(self, operation: str, rewrite: str = "release it through the channel") -> NoReturn:
+        raise Leak(operation, caller(), rewrite)
 
     def __bool__(self) -> bool:
         self._leak("a branch")
@@ -170,7 +202,8 @@ class Sealed(NDArrayOperatorsMixin):
         self._leak("int()")
 
     def __float__(self) -> float:
-        self._leak("float()")
+        kind = foreign_kind()
+        self._leak(f"conversion to {kind}" if kind else "float()", _CONVERSION if kind else "release it through the channel")
 
     def __complex__(self) -> complex:
         self._leak("complex()")
@@ -182,7 +215,7 @@ class Sealed(NDArrayOperatorsMixin):
         self._leak("an index")
 
     def __array__(self, *_: Any, **__: Any) -> np.ndarray:
-        self._leak("conversion to a plain array")
+        self._leak(f"conversion to {foreign_kind() or 'a plain array'}", _CONVERSION)
 
     def __reduce_ex__(self, _: Any) -> NoReturn:
         self._leak("pickling")
@@ -192,7 +225,10 @@ class Sealed(NDArrayOperatorsMixin):
 
     # What keeps the trace, as far as it is known.
     def __getitem__(self, index: Any) -> Sealed:
-        return Sealed(known.index(self._private, index).named(origin_of_part(self._private.origin, index)))
+        if any(isinstance(part, Sealed) for part in (index if isinstance(index, tuple) else (index,))):
+            self._leak("how many entries a mask or an index leaves", "np.where(mask, x, 0) keeps every record in its place")
+        part = known.index(self._private, index)
+        return Sealed(part.named(origin_of_part(self._private.origin, index)), self._run)
 
     def __pow__(self, exponent: Any) -> Any:
         """numpy computes x**2 and the like by other functions than np.power, and so do we, to the last bit."""
@@ -210,7 +246,8 @@ class Sealed(NDArrayOperatorsMixin):
         operation = known.UFUNCS.get((ufunc, method)) if all(key in ("axis", "keepdims") for key in kwargs) else None
         args, options = _privates(inputs), _privates_of(kwargs)
         result = _known(operation, args, options, (ufunc, method))
-        return _seal(untraced.call_ufunc(ufunc, method, args, options) if result is None else result)
+        result = untraced.call_ufunc(ufunc, method, args, options) if result is None else result
+        return _seal(result, run_of([*inputs, *kwargs.values()]))
 
     def __array_function__(self, func: Callable[..., Any], _: Any, args: Any, kwargs: Any) -> Any:
         if func in (np.shape, np.ndim, np.size) and args and isinstance(args[0], Sealed) and len(args) == 1 and not kwargs:
@@ -218,7 +255,7 @@ class Sealed(NDArrayOperatorsMixin):
         opened, options = _privates(args), _privates_of(kwargs)
         result = _known(known.FUNCTIONS.get(func), opened, options, func)
         name = f"{func.__module__}.{func.__name__}"
-        return _seal(untraced.call(name, func, opened, options) if result is None else result)
+        return _seal(untraced.call(name, func, opened, options) if result is None else result, run_of([*args, *kwargs.values()]))
 
     def __getattr__(self, name: str) -> Any:
         """Any other attribute or method of an array. What is not known is untraced, and sealed again."""
@@ -226,7 +263,7 @@ class Sealed(NDArrayOperatorsMixin):
             raise AttributeError(f"sealed data has no attribute {name!r}")
         private = self._private
         if name in ("real", "imag", "flat"):
-            return Sealed(private.lost(name, np.array(getattr(private.value, name))))
+            return Sealed(private.lost(name, np.array(getattr(private.value, name))), self._run)
         if name not in known.PURE_METHODS and not callable(getattr(np.ndarray, name)):
             self._leak(f"its {name}")
 
@@ -238,7 +275,8 @@ class Sealed(NDArrayOperatorsMixin):
                 self._leak(f"{name}(), which hands it out or changes it in place,")
             opened, options = (private, *_privates(args)), _privates_of(kwargs)
             result = _known(known.METHODS.get(name), opened, options, name)
-            return _seal(untraced.call(name, apply, opened, options) if result is None else result)
+            result = untraced.call(name, apply, opened, options) if result is None else result
+            return _seal(result, run_of([self, *args, *kwargs.values()]))
 
         return method
 
@@ -275,9 +313,9 @@ def _privates_of(kwargs: dict[str, Any]) -> dict[str, Any]:
     return {key: _privates(value) for key, value in kwargs.items()}
 
 
-def _seal(result: Any) -> Any:
+def _seal(result: Any, run: Run | None) -> Any:
     if isinstance(result, Private):
-        return Sealed(result)
+        return Sealed(result, run)
     if isinstance(result, np.ndarray):  # public, as the edges of a histogram are
         return result
-    return untraced.rebuilt(result, [_seal(part) for part in result])
+    return untraced.rebuilt(result, [_seal(part, run) for part in result])

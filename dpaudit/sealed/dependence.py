@@ -39,6 +39,16 @@ class Dependence:
         lengths = np.hypot.reduce(self.moves, axis=1) if norm == 2 else self.moves.sum(axis=1)
         return min(float(lengths.max(initial=0.0)), self.joint.norm(norm))
 
+    @property
+    def advice(self) -> str:
+        """What would prove more, for whoever knows that one record moves it by less."""
+        if self.moves.shape[1] > 1:
+            return (
+                "dp.clip_rows(rows, norm) bounds all numbers of a record together, and masks that compare the same array, "
+                "as (x[:, None] == values), are known to exclude each other"
+            )
+        return "clip each record before the sum, as in np.clip(x, low, high).sum(), or seal with narrower bounds"
+
     def steps(self, grid: Fraction, norm: int) -> int:
         """The same as a whole number of grid steps, never too small: rounding moves a coordinate by ⌈Δ/grid⌉ at most."""
         if norm == 0:

@@ -31,7 +31,7 @@ def clip_rows(rows: Any, norm: Number, order: int = 2) -> Any:
         clipped = clip_private_rows(private, length, order)
         if clipped is None:
             clipped = private.lost("clip_rows of rows that are not one record each", _plain(private.value, length, order))
-        return Sealed(clipped)
+        return Sealed(clipped, rows._run)
     return _plain(np.asarray(rows), length, order)
 
 

@@ -7,8 +7,6 @@ derives from it is the same for every neighbouring data set.
 from __future__ import annotations
 
 import math
-import os
-import sys
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,6 +14,7 @@ import numpy as np
 
 from dpaudit.claims import InvalidValue
 from dpaudit.noise import GRID
+from dpaudit.sealed.callers import caller
 from dpaudit.sealed.joint_bounds import FREE, Joint, Shares
 from dpaudit.sealed.origins import Origin
 from dpaudit.sealed.row_facts import NOTHING, Facts
@@ -28,9 +27,6 @@ TINY = 2.0**-900  # rounding errors of smaller numbers may be lost below 2^-1074
 SHAPE, TYPE = 1, 2  # what may depend on the data besides the values: the shape; the shape and the type
 
 Range = tuple[np.ndarray, np.ndarray, bool]  # low, high, may be NaN
-
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-_NUMPY = os.path.dirname(os.path.abspath(np.__file__)) + os.sep
 
 
 @dataclass(frozen=True)
@@ -257,11 +253,3 @@ def _bounded(trace: Trace, precision: Precision) -> bool:
         return math.isfinite(precision.slop) and not (np.isnan(trace.low).any() or np.isnan(trace.high).any())
     furthest = trace.width if isinstance(trace, Intervals) else float(np.max(trace.moves, initial=0.0))  # NaN if one is
     return math.isfinite(precision.size) and math.isfinite(precision.slop) and math.isfinite(furthest)
-
-
-def caller() -> str:
-    """Where in the user's code we are: the innermost frame outside this package and numpy."""
-    frame = sys._getframe(1)
-    while frame.f_back is not None and os.path.abspath(frame.f_code.co_filename).startswith((_PACKAGE, _NUMPY)):
-        frame = frame.f_back
-    return f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}"

@@ -9,7 +9,7 @@ from fractions import Fraction
 from dpaudit.auditors.interface import Attack
 from dpaudit.auditors.replay.pinned_runs import Observed
 from dpaudit.auditors.wording import beating
-from dpaudit.claims import Claim, Contradiction, Finding, Outcome, Upper, Verdict
+from dpaudit.claims import Claim, Contradiction, Finding, Outcome, SensitivityError, Upper, Verdict
 from dpaudit.subjects.subject import Subject
 from dpaudit.verdict.proof import Proof
 
@@ -77,7 +77,9 @@ def _findings(proof: Proof, attack: Attack) -> list[Finding]:
 def _with_pair(finding: Finding, observed: Observed) -> Finding:
     if finding.rule != "DPA003" or finding.release not in observed.excess:
         return finding
-    return replace(finding, message=f"{finding.message}; seen on {observed.largest[finding.release].sides()}")
+    move = observed.largest[finding.release]
+    error = SensitivityError(finding.release, move.declared, move.observed, shown=True)
+    return replace(finding, message=f"{error.detail}; seen on {move.sides()}")
 
 
 def _check_contradiction(upper: Upper | None, attack: Attack) -> None:

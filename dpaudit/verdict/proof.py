@@ -16,6 +16,7 @@ from dpaudit.claims import Bound, Claim, DpauditError, Finding, InvalidValue, Le
 from dpaudit.claims.leak_watch import watching
 from dpaudit.ledger import Release
 from dpaudit.sealed.array import Sealed
+from dpaudit.sealed.runs import one_run
 from dpaudit.subjects import foreign_randomness as outside
 from dpaudit.subjects.probe import PathWatch
 from dpaudit.subjects.subject import Subject, fresh
@@ -123,9 +124,10 @@ def _at(bound: Bound, claim: Claim) -> Fraction:
 
 
 def _run(subject: Subject, claim: Claim, data: Any, seed: int) -> _Run:
-    sealed = subject.neighbours.seal(data)
     watch = PathWatch()
-    with watching() as noticed, simulate(seed, every_report=True, observe=watch.observe) as channel, channel.audited():
+    door = simulate(seed, every_report=True, observe=watch.observe)
+    with one_run(), watching() as noticed, door as channel, channel.audited():
+        sealed = subject.neighbours.seal(data)
         returned = subject.run(fresh(data) if sealed is None else sealed, channel)
     if noticed.leaks:  # also one that the subject caught
         raise noticed.leaks[0]
@@ -167,10 +169,11 @@ def _reports(channel: Channel) -> bool:
 
 def _enforced(subject: Subject, claim: Claim, data: Any, seed: int) -> str:
     """Behind a door whose budget equals the claim, every path costs at most the claim. Does the subject fit through it?"""
-    sealed = subject.neighbours.seal(data)
     for filter_ in ("pure-sums", "zcdp") if claim.delta else ("pure-sums",):
+        door = simulate(seed, budget=claim, filter=filter_, every_report=True, proven=True)
         try:
-            with watching(), simulate(seed, budget=claim, filter=filter_, every_report=True, proven=True) as channel:
+            with one_run(), watching(), door as channel:
+                sealed = subject.neighbours.seal(data)
                 subject.run(fresh(data) if sealed is None else sealed, channel)
         except DpauditError:  # over budget, or a release that is not proven
             continue

@@ -15,6 +15,7 @@ from dpaudit.claims import Bound, Claim, DpauditError, Outcome, Verdict
 from dpaudit.deployment import simulate
 from dpaudit.ledger import Budget, Charge, Head, Ledger, Release, open_ledger
 from dpaudit.ledger.records.source_digests import sources
+from dpaudit.sealed.runs import one_run
 from dpaudit.subjects.subject import Subject, fresh
 from dpaudit.subjects.targets import code_of
 from dpaudit.verdict.examination import Options, examine
@@ -136,7 +137,8 @@ def _filter(subject: Subject, verdict: Verdict, data: Any) -> str | None:
     """Which filter lets the subject through a door whose budget equals the claim, on ``data`` that an audit made up?"""
     for name in ("pure-sums", "zcdp") if verdict.claim.delta else ("pure-sums",):
         try:
-            with simulate(verdict.seed, budget=verdict.claim, filter=name, every_report=True, proven=True) as channel:
+            door = simulate(verdict.seed, budget=verdict.claim, filter=name, every_report=True, proven=True)
+            with one_run(), door as channel:
                 sealed = subject.neighbours.seal(data)
                 subject.run(fresh(data) if sealed is None else sealed, channel)
         except DpauditError:  # over budget, or a release that is not proven

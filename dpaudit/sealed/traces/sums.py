@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from dpaudit.claims import Leak
+from dpaudit.sealed.callers import caller
 from dpaudit.sealed.dependence import MOST_MOVES, distinct
 from dpaudit.sealed.joint_bounds import FREE, Joint, both_regions
 from dpaudit.sealed.row_facts import Facts
@@ -213,7 +215,10 @@ def mean(a: Any, axis: Any = None, **more: Any) -> Private | None:
         return None
     summed = total(a, axis)
     axes = _axes(axis, a.value.ndim)
-    if summed is None or (a.removal and isinstance(a.trace, Elements) and a.value.ndim + a.trace.axis in axes):
+    if summed is not None and a.removal and isinstance(a.trace, Elements) and a.value.ndim + a.trace.axis in axes:
+        rewrite = "release the sum and the count, as np.isfinite(x).sum(), and divide what the channel returns"
+        raise Leak("a mean, which divides by the number of records,", caller(), rewrite)
+    if summed is None:
         return None
     return divide(summed, math.prod(a.value.shape[place] for place in axes))
 
