@@ -11,11 +11,12 @@ import numpy as np
 
 from dpaudit.channel.client_reports import Records, hidden_among
 from dpaudit.channel.modes import Event
+from dpaudit.channel.weighted_sums import Query
 from dpaudit.claims import OBSERVERS, InvalidValue, Leak, positive
 from dpaudit.ledger import Cohort, Release
 from dpaudit.ledger.store.slot import check_key
-from dpaudit.noise import Noise, capped_steps, mechanism_of, to_units
-from dpaudit.sealed.array import Sealed, caller, in_one_interval, unseal
+from dpaudit.noise import Noise, capped_steps, mechanism_of
+from dpaudit.sealed.array import Sealed, caller, in_one_interval
 
 
 @dataclass(frozen=True)
@@ -96,9 +97,9 @@ def joined(cohort: Any, touched: Cohort | None) -> Cohort:
     return touched if cohort is None else touched.union(Cohort.of(cohort))
 
 
-def query_units(value: Any, noise: Noise, trials: int | None) -> np.ndarray:
+def query_units(query: Query, trials: int | None) -> np.ndarray:
     """The query in steps of the grid, with trials as its first axis where there are any."""
-    units = to_units(unseal(value) if isinstance(value, Sealed) else value, noise.grid)
+    units = query.units()
     if trials is not None and units.ndim == 0:
         units = np.broadcast_to(units, (trials,))
     if trials is not None and units.shape[0] != trials:

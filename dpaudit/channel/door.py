@@ -17,6 +17,7 @@ from dpaudit.channel.keyed_releases import Kept, written
 from dpaudit.channel.modes import Event, Live, Pinned, Simulated, Transcript
 from dpaudit.channel.proven_sensitivity import Proving
 from dpaudit.channel.release_cost import Amplifier, cost, no_amplification
+from dpaudit.channel.weighted_sums import query_of
 from dpaudit.claims import DpauditError, Finding, InvalidValue, Leak, exact_delta
 from dpaudit.ledger import Budget, Ledger, PureSums, Release
 from dpaudit.noise import Noise, from_units
@@ -160,10 +161,12 @@ class Channel:
         check_call(name, noise, to, key)
         if to == "shuffled":
             raise InvalidValue("to", to, "another observer: only channel.reports(…) passes a shuffler")
-        asked = self._ask(name, value, noise, sensitivity, cohort, to)
+        query = query_of(name, value, noise, None if self._budget is None else self._budget.epsilon)
+        noise = query.noise
+        asked = self._ask(name, query.value, noise, sensitivity, cohort, to, query.weight)
         if asked.cohort.size == 0 and asked.derived is None:
             raise InvalidValue("cohort", "empty", "the records whose data is released, or left out for all of them")
-        units = query_units(value, noise, self.trials)
+        units = query_units(query, self.trials)
         steps, record = asked.steps_of(value, units, self.trials), None
         if steps is not None and self.trials is None:  # a record is about one run
             paid = self._cost(noise, steps, units.size, share=delta)
@@ -212,13 +215,15 @@ class Channel:
 
     # --- what is asked, what it costs, and what is written ---
 
-    def _ask(self, name: str, value: Any, noise: Noise, sensitivity: Any, cohort: Any, to: str) -> Asked:
+    def _ask(
+        self, name: str, value: Any, noise: Noise, sensitivity: Any, cohort: Any, to: str, weight: Fraction = Fraction(1)
+    ) -> Asked:
         """What a call declares and what sealed data proves; while a subject is audited, no other door takes its data."""
         declared = declared_sensitivity(sensitivity, self.trials)
         door = _audited.get()
         if isinstance(value, Sealed) and door is not None and door is not self._events:
             raise Leak("another door", caller())
-        derived, touched, steps = self._proving.derive(name, value, noise, declared, self.trials is not None)
+        derived, touched, steps = self._proving.derive(name, value, noise, declared, self.trials is not None, weight)
         relation = None if derived is None else relation_of(value)
         return Asked(name, noise, declared, joined(cohort, touched), to, derived, steps, relation)
 

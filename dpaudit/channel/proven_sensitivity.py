@@ -30,9 +30,10 @@ class Proving:
             self.noticed = standing_watch()
 
     def derive(
-        self, name: str, value: Any, noise: Noise, declared: Any, many: bool
+        self, name: str, value: Any, noise: Noise, declared: Any, many: bool, weight: Fraction = Fraction(1)
     ) -> tuple[Fraction | None, Cohort | None, int | None]:
-        """From sealed data: the proven sensitivity, whose data it is, and its size in steps of the grid. ``many``: trials."""
+        """From sealed data: the proven sensitivity, whose data it is, and its size in steps of the grid. ``many``: trials.
+        ``weight``: what is released is so many times the value, and its grid is so many times that of the value."""
         if not isinstance(value, Sealed):
             self._refuse(name, "the value is not sealed")
             return None, None, None
@@ -50,13 +51,13 @@ class Proving:
         if self.relation not in (None, relation_of(value)):
             reason = f"its data is sealed for {relation_of(value)} neighbours, and this door is for {self.relation}"
             raise DpauditError(f"release {name!r} is refused: {reason}")
-        derived = exact(found.sensitivity(noise.norm), "sensitivity")
+        derived = exact(found.sensitivity(noise.norm), "sensitivity") * weight
         if isinstance(declared, Fraction) and derived > declared * (1 + Fraction(1, 10**12)):
             error = SensitivityError(name, declared, derived, rewrite=found.advice)
             if self.strict:
                 raise error
             self.findings.append(Finding("DPA003", error.detail, caller(), name))
-        return derived, Cohort.of(found.cohort), found.steps(noise.grid, noise.norm)
+        return derived, Cohort.of(found.cohort), found.steps(noise.grid / weight, noise.norm)
 
     def _refuse_after_leak(self, name: str) -> None:
         """What left by another way, or would have on other data, may be in the value: no trace sees that."""

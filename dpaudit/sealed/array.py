@@ -47,6 +47,7 @@ _CONVERSION = (
     "stay with numpy functions of the sealed data: np.stack([a, b]) for a list of sealed numbers, x[:, None] == np.arange(k) for "
     "one-hot rows, np.bincount(labels, weights, minlength=k) for sums by group; convert what the channel returns"
 )
+_MOST_BITS = 45  # products of two records need 40; noise of any usual size is still narrow enough for such a grid
 _GRID_BITS = 20  # records lie on the grid 2^-20, so that sums of them are exact in float64
 
 
@@ -108,6 +109,16 @@ def unseal(sealed: Sealed) -> np.ndarray:
 def relation_of(sealed: Sealed) -> str:
     """Which neighbours its trace is about: data sets that differ in one record, or in whether it is there."""
     return ADD_REMOVE if sealed._private.removal else REPLACE_ONE
+
+
+def weighted_sum(sealed: Sealed) -> tuple[Sealed, Fraction, Fraction] | None:
+    """For the door: exact numbers, the weight whose product with them it is, and the grid that they lie on; None for what lies
+    on the grid of the records itself, or is not exact."""
+    source, weight = sealed._private.multiple_of or (sealed._private, Fraction(1))
+    bits = max(source.precision.bits, _GRID_BITS)
+    if isinstance(source.trace, Untraced) or source.precision.slop or bits > _MOST_BITS or (weight, bits) == (1, _GRID_BITS):
+        return None
+    return Sealed(source, sealed._run), weight, Fraction(1, 2**bits)
 
 
 def dependence(sealed: Sealed) -> Dependence | Untraced:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -210,13 +211,14 @@ class Private:
     Raises ``Unbounded`` for a trace with a number that is not finite; entries of one record may be infinite where raw data are.
     """
 
-    __slots__ = ("origin", "precision", "removal", "trace", "value")
+    __slots__ = ("multiple_of", "origin", "precision", "removal", "trace", "value")
 
     def __init__(self, value: Any, trace: Trace, precision: Precision, removal: bool) -> None:
         self.value = np.asarray(value).view()
         self.value.flags.writeable = False  # slices share memory: a change in place would outdate their traces
         self.trace, self.precision, self.removal = trace, precision, removal
         self.origin = Origin()
+        self.multiple_of: tuple[Private, Fraction] | None = None  # exactly, another one times a public number other than 0
         if not _bounded(trace, precision):
             raise Unbounded
 
@@ -230,6 +232,13 @@ class Private:
     def named(self, origin: Origin) -> Private:
         """The same under the identity of what it was computed from."""
         self.origin = origin
+        return self
+
+    def times(self, source: Private | None, weight: Fraction) -> Private:
+        """The same as ``weight`` times ``source``, up to the rounding of the computed value."""
+        if source is not None and weight:
+            before = source.multiple_of
+            self.multiple_of = (source, weight) if before is None else (before[0], before[1] * weight)
         return self
 
     def with_trace(self, value: Any, trace: Trace) -> Private:

@@ -5,14 +5,21 @@ from __future__ import annotations
 import copy
 import inspect
 from collections.abc import Callable, Mapping
+from contextlib import suppress
+from contextvars import Context
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from dpaudit.channel import Channel
+from dpaudit.channel import Channel, simulate
+from dpaudit.channel.weighted_sums import Weights, weights_in_force
 from dpaudit.claims import Claim, DpauditError, InvalidValue
-from dpaudit.neighbours.relations import Neighbours, as_neighbours
+from dpaudit.claims.leak_watch import watching
+from dpaudit.neighbours.relations import AddRemove, Neighbours, ReplaceOne, as_neighbours
+from dpaudit.neighbours.tables import Rows
+from dpaudit.sealed.array import Sealed
+from dpaudit.sealed.runs import one_run
 from dpaudit.subjects.foreign_randomness import noticing
 
 
@@ -32,6 +39,7 @@ class Subject:
     public: Callable[[Any], Any] = lambda returned: returned  # what the observer `actions` sees of the returned value
     evaluate: Callable[[Channel, np.random.Generator], Mapping[str, Any]] | None = None  # play a simulated environment
     notes: Mapping[str, str] = field(default_factory=dict)  # choices, printed with every result
+    weights: Weights = field(default_factory=Weights, compare=False, repr=False)  # of its weighted sums
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.function(*args, **kwargs)
@@ -52,8 +60,21 @@ class Subject:
             extra["trials"] = channel.trials
         if "rng" in self.takes:
             extra["rng"] = channel.rng
-        with noticing(self.function):
+        if isinstance(data, Sealed):
+            self.weights.known = True
+        elif not self.weights.known:
+            Context().run(self._learn, data)
+        with weights_in_force(self.weights, self.claim.epsilon), noticing(self.function):
             return self.function(data, **extra)
+
+    def _learn(self, data: Any) -> None:
+        """Run once on sealed data, so that plain data is released on the same grids."""
+        self.weights.known = True
+        if not isinstance(self.neighbours, ReplaceOne | AddRemove | Rows):
+            return
+        with suppress(Exception), watching(), one_run(), simulate(0, every_report=True) as channel:
+            sealed = self.neighbours.seal(data)
+            self.run(sealed, channel)
 
     def run_black(self, data: Any, rng: np.random.Generator, trials: int | None) -> Any:
         """One call of a black box: one run, or ``trials`` of them when it takes that parameter."""

@@ -9,7 +9,7 @@ from fractions import Fraction
 from dpaudit.auditors.interface import Attack
 from dpaudit.auditors.replay.pinned_runs import Observed
 from dpaudit.auditors.wording import beating
-from dpaudit.claims import Claim, Contradiction, Finding, Outcome, SensitivityError, Upper, Verdict
+from dpaudit.claims import Claim, Contradiction, Finding, Outcome, SensitivityError, Upper, Verdict, show
 from dpaudit.subjects.subject import Subject
 from dpaudit.verdict.proof import Proof
 
@@ -25,11 +25,11 @@ def decide(subject: Subject, claim: Claim, proof: Proof, attack: Attack, seed: i
         if all(finding.rule != "DPA004" for finding in findings):
             shown = beating(_shown(attack), claim.epsilon)
             findings.append(Finding("DPA004", f"the lower bound {shown}beats the claim {claim}", subject.name))
-        outcome, reason = Outcome.REFUTED, attack.reason + ("" if attack.exact is None else _by_rounding(attack.exact, claim))
+        outcome, reason = Outcome.REFUTED, attack.reason + _by_rounding(attack.exact, claim, proof)
     elif attack.interrupted:
         outcome, reason = Outcome.UNPROVEN, attack.reason
     else:
-        missing = _missing(claim, upper, findings, subject, proof.untraced)
+        missing = _missing(claim, upper, findings, subject, proof)
         outcome = Outcome.UNPROVEN if missing else Outcome.CERTIFIED
         reason = missing or _why_certified(claim, upper)
     return Verdict(
@@ -90,7 +90,7 @@ def _check_contradiction(upper: Upper | None, attack: Attack) -> None:
         raise Contradiction(upper.epsilon, max(attack.lower.epsilon, attack.level))
 
 
-def _missing(claim: Claim, upper: Upper | None, findings: list[Finding], subject: Subject, untraced: str) -> str:
+def _missing(claim: Claim, upper: Upper | None, findings: list[Finding], subject: Subject, proof: Proof) -> str:
     """What stands between this subject and a certificate; empty when nothing does."""
     if not subject.grey:
         return "a black box that was not refuted; nothing proves it"
@@ -100,26 +100,40 @@ def _missing(claim: Claim, upper: Upper | None, findings: list[Finding], subject
     if upper is None:
         return "no upper bound could be proven"
     if upper.epsilon > claim.epsilon:
-        return _above(claim, upper)
+        return _above(claim, upper, proof)
     if upper.sensitivity != "proven":
-        return f"sensitivity is only {upper.sensitivity}" + (f": {untraced}" if untraced else "")
+        return f"sensitivity is only {upper.sensitivity}" + (f": {proof.untraced}" if proof.untraced else "")
     if upper.path == "observed":
         return "only the paths that were observed stay within the claim"
     return ""
 
 
-def _above(claim: Claim, upper: Upper) -> str:
+def _above(claim: Claim, upper: Upper, proof: Proof) -> str:
     kind = "proven upper bound" if upper.sensitivity == "proven" else "upper bound"
-    return f"the {kind} {float(upper.epsilon):.9g} is above the claim" + _by_rounding(upper.epsilon, claim)
+    return f"the {kind} {float(upper.epsilon):.9g} is above the claim" + _by_rounding(upper.epsilon, claim, proof)
 
 
-def _by_rounding(epsilon: Fraction, claim: Claim) -> str:
-    """What to do about so small an excess."""
-    excess = float(epsilon / claim.epsilon) if claim.epsilon else 0.0
+def _by_rounding(epsilon: Fraction | None, claim: Claim, proof: Proof) -> str:
+    """What to do about so small an excess: the grid that is in use, and the noise that would do."""
+    excess = 0.0 if epsilon is None or not claim.epsilon else float(epsilon / claim.epsilon)
     if not 1 < excess < 1.001:
         return ""
     enough = math.ceil(excess * 10**7) / 10**7
-    return f"; values are rounded to the grid 2^-20, which adds this much: a scale {enough:.8g} times as large would do"
+    noises = {(release.mechanism, *sorted(release.parameters.items())) for run in proof.runs for release in run}
+    grids = [
+        _grid_words(grid) for grid in sorted({Fraction(dict(noise[1:])["grid"]) for noise in noises if "grid" in dict(noise[1:])})
+    ]
+    where = f"the grid {' or '.join(grids)}" if grids else "their grid"
+    sizes = [(key, size) for noise in noises for key, size in noise[1:] if key in ("scale", "sigma")]
+    would = (
+        f"{sizes[0][0]}={float(Fraction(sizes[0][1])) * enough:.9g}" if len(sizes) == 1 else f"noise {enough:.8g} times as large"
+    )
+    return f"; values are rounded to {where}, which adds this much: {would} would do"
+
+
+def _grid_words(grid: Fraction) -> str:
+    power = grid.denominator.bit_length() - 1
+    return f"2^-{power}" if grid == Fraction(1, 2**power) else show(grid)
 
 
 def _shown(attack: Attack) -> Fraction:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from dpaudit.sealed.trace import ANY_BITS, NOBODY, TINY, Elements, Intervals, Pr
 from dpaudit.sealed.traces import functions, ranges
 from dpaudit.sealed.traces.entry_facts import facts_of_product, facts_of_quotient, over_norm
 from dpaudit.sealed.traces.functions import Operand, entrywise, exact_kind, operand, public
+from dpaudit.sealed.traces.weights import one_weight, whole_weights
 
 
 def added(function: np.ufunc) -> Callable[[Any, Any], Private | None]:
@@ -132,17 +134,35 @@ def multiply(a: Any, b: Any) -> Private | None:
         slop = one.slop * (other.trace.size + other.slop) + other.slop * one.trace.size
         slop = slop if one.stable and other.stable else max(slop, TINY)
         bits, facts = one.bits + other.bits, facts_of_product(one, other)
-        return None if given is None else entrywise(np.multiply, [one, other], given, bits, slop=slop, facts=facts)
+        product = None if given is None else entrywise(np.multiply, [one, other], given, bits, slop=slop, facts=facts)
+        return _with_weights(product, a, b) if product is not None and (one.public or other.public) else product
     private, weights = (a, public(b)) if isinstance(a, Private) else (b, public(a))
     if weights is None:
         return None
-    return _weighted(private, np.multiply, weights, np.abs(weights.astype(float)), bits_of(weights))
+    result, weight = (
+        _weighted(private, np.multiply, weights, np.abs(weights.astype(float)), bits_of(weights)),
+        one_weight(weights),
+    )
+    return result if result is None or weight is None or weights.ndim else result.times(private, weight)
+
+
+def _with_weights(product: Private, a: Any, b: Any) -> Private:
+    """Entries times public weights: the same entries times whole numbers, times a common divisor."""
+    private, weights = (a, public(b)) if isinstance(a, Private) else (b, public(a))
+    parts = None if weights is None else whole_weights(weights)
+    if parts is None or parts[1] == 1:
+        return product
+    whole, divisor = parts
+    if not whole.ndim:
+        return product.times(private, divisor * int(whole))
+    return product.times(multiply(private, whole), divisor)
 
 
 def negative(a: Any) -> Private | None:
     given = operand(a)
     if given is None:
-        return _weighted(a, np.multiply, np.array(-1.0), np.array(1.0), 0)
+        opposite = _weighted(a, np.multiply, np.array(-1.0), np.array(1.0), 0)
+        return opposite if opposite is None or a.multiple_of is None else opposite.times(a, Fraction(-1))
     low, high, nan = given.trace.range
     facts = Facts(given.facts.joint, given.facts.regions)
     return entrywise(np.negative, [given], (-high, -low, nan), given.bits, slop=given.slop, facts=facts)
@@ -161,10 +181,14 @@ def divide(a: Any, b: Any) -> Private | None:
         bits = one.bits + _bits_of_inverse(other)
         least = np.minimum(np.abs(other.trace.low), np.abs(other.trace.high)).min(initial=np.inf)
         slop = max(one.slop / float(least), TINY) if one.slop else 0.0
-        return entrywise(np.true_divide, [one, other], given, bits, slop=slop, facts=facts_of_quotient(one, other))
+        quotient = entrywise(np.true_divide, [one, other], given, bits, slop=slop, facts=facts_of_quotient(one, other))
+        weight = one_weight(other.value, inverse=True) if other.public and not other.value.ndim else None
+        return quotient if quotient is None or weight is None else quotient.times(a, weight)
     if other is None or not other.public or not other.value.all() or not np.isfinite(other.value).all():
         return None
-    return _weighted(a, np.true_divide, other.value, np.abs(1.0 / other.value), _bits_of_inverse(other))
+    result = _weighted(a, np.true_divide, other.value, np.abs(1.0 / other.value), _bits_of_inverse(other))
+    weight = None if other.value.ndim else one_weight(other.value, inverse=True)
+    return result if result is None or weight is None else result.times(a, weight)
 
 
 def _bits_of_inverse(divisor: Operand) -> int:

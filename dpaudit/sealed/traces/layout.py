@@ -33,7 +33,9 @@ def index(private: Private, where: Any) -> Private:
     except IndexError as error:
         missing = error.with_traceback(None)
     else:
-        return _indexed(private, where, value)
+        part = _indexed(private, where, value)
+        source = private.multiple_of
+        return part if source is None else part.times(_indexed(source[0], where, source[0].value[where]), source[1])
     raise Leak("its length", caller()) if private.hidden else missing  # whether a place exists tells how many records there are
 
 
@@ -184,7 +186,11 @@ def joined(function: Callable[..., Any], options: Sequence[str]) -> Callable[...
         entries = [part for part in parts if part is not None and not part.removal]
         if len(entries) == len(arrays):
             return _join_entries(lambda many: function(many, **plain), entries)
-        return _join_moves(lambda many: function(many, **plain), arrays)
+        result = _join_moves(lambda many: function(many, **plain), arrays)
+        sources = [array.multiple_of for array in arrays if isinstance(array, Private) and array.multiple_of is not None]
+        if result is None or len(sources) < len(arrays) or len({weight for _, weight in sources}) != 1:
+            return result
+        return result.times(operation([source for source, _ in sources], *args, **kwargs), sources[0][1])
 
     return operation
 

@@ -21,6 +21,7 @@ from dpaudit.sealed.traces import ranges
 from dpaudit.sealed.traces.arithmetic import divide, multiply, vanishing
 from dpaudit.sealed.traces.functions import Operand, operand, shared_records
 from dpaudit.sealed.traces.record_shares import joint_of_entries, mapped_rows, with_facts_of_sum, with_shares
+from dpaudit.sealed.traces.weights import whole_weights
 
 _ONE_BY_ONE = 2**12  # numbers within a record that are added one by one
 _ALIKE = 2**20  # numbers of removable records up to this one give the same bounds: the number is private
@@ -46,9 +47,10 @@ def total(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims
     if a.removal and isinstance(trace, Elements) and a.precision.slop == 0.0 and count <= _ONE_BY_ONE:
         value, apart = (value, True) if fits(a.precision.bits, size) else (_in_order(a.value, axes), False)
     result = _result(value, trace, a.precision, a.precision.bits, size, terms, a.removal, apart=apart)
-    if result is None or not keepdims:
-        return result
-    return _kept(result, shape, axes)
+    result = result if result is None or not keepdims else _kept(result, shape, axes)
+    if result is not None and a.multiple_of is not None:
+        result = result.times(total(a.multiple_of[0], axis, keepdims=keepdims), a.multiple_of[1])
+    return result
 
 
 def _in_order(value: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
@@ -262,7 +264,11 @@ def matmul(a: Any, b: Any) -> Private | None:
     if removal and isinstance(trace, Elements) and before.slop == 0.0 and terms <= _ONE_BY_ONE and not fits(before.bits, size):
         wide = one.value if other.value.ndim == 1 else one.value[..., np.newaxis]
         value, apart = _in_order(wide * other.value, (one.value.ndim - 1,)), False
-    return _result(value, trace, before, before.bits, size, terms, removal, apart=apart)
+    result = _result(value, trace, before, before.bits, size, terms, removal, apart=apart)
+    parts = whole_weights(a if one.public else b) if one.public or other.public else None
+    if result is None or parts is None or parts[1] == 1:
+        return result
+    return result.times(matmul(parts[0], b) if one.public else matmul(a, parts[0]), parts[1])
 
 
 def _product(a: Operand, b: Operand) -> Elements | Spread | None:
