@@ -116,7 +116,7 @@ def weighted_sum(sealed: Sealed) -> tuple[Sealed, Fraction, Fraction] | None:
     on the grid of the records itself, or is not exact."""
     source, weight = sealed._private.multiple_of or (sealed._private, Fraction(1))
     bits = max(source.precision.bits, _GRID_BITS)
-    if isinstance(source.trace, Untraced) or source.precision.slop or bits > _MOST_BITS or (weight, bits) == (1, _GRID_BITS):
+    if isinstance(source.trace, Untraced) or source.precision.slop or bits > _MOST_BITS or (weight == 1 and bits == _GRID_BITS):
         return None
     return Sealed(source, sealed._run), weight, Fraction(1, 2**bits)
 

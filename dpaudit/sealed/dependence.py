@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from dpaudit.claims import Leak
+from dpaudit.sealed.callers import caller
 from dpaudit.sealed.joint_bounds import FREE, Joint
-from dpaudit.sealed.trace import ANY_BITS, LARGEST, NOBODY, Elements, Intervals, Private, Spread, Untraced, caller
+from dpaudit.sealed.trace import ANY_BITS, LARGEST, NOBODY, Elements, Intervals, Private, Spread, Untraced
 
 MOST_MOVES = 10**7  # numbers in a table of moves; what would need more is untraced
 

@@ -15,7 +15,8 @@ import numpy as np
 
 from dpaudit.claims import Leak
 from dpaudit.claims.leak_watch import Doubt, notice
-from dpaudit.sealed.trace import Private, caller
+from dpaudit.sealed.callers import caller
+from dpaudit.sealed.trace import Private
 from dpaudit.sealed.traces import shapes
 
 # Operations that write or print what they are given.

@@ -119,15 +119,12 @@ def _by_rounding(epsilon: Fraction | None, claim: Claim, proof: Proof) -> str:
     if not 1 < excess < 1.001:
         return ""
     enough = math.ceil(excess * 10**7) / 10**7
-    noises = {(release.mechanism, *sorted(release.parameters.items())) for run in proof.runs for release in run}
-    grids = [
-        _grid_words(grid) for grid in sorted({Fraction(dict(noise[1:])["grid"]) for noise in noises if "grid" in dict(noise[1:])})
-    ]
+    parameters = [release.parameters for run in proof.runs for release in run]
+    grids = [_grid_words(grid) for grid in sorted({Fraction(known["grid"]) for known in parameters if "grid" in known})]
     where = f"the grid {' or '.join(grids)}" if grids else "their grid"
-    sizes = [(key, size) for noise in noises for key, size in noise[1:] if key in ("scale", "sigma")]
-    would = (
-        f"{sizes[0][0]}={float(Fraction(sizes[0][1])) * enough:.9g}" if len(sizes) == 1 else f"noise {enough:.8g} times as large"
-    )
+    sizes = {(key, size) for known in parameters for key, size in known.items() if key in ("scale", "sigma")}
+    name, size = next(iter(sizes), ("", ""))
+    would = f"{name}={float(Fraction(size)) * enough:.9g}" if len(sizes) == 1 else f"noise {enough:.8g} times as large"
     return f"; values are rounded to {where}, which adds this much: {would} would do"
 
 

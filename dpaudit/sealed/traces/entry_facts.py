@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from dpaudit.sealed.joint_bounds import FREE, both_regions
+from dpaudit.sealed.joint_bounds import FREE, Regions, both_regions
 from dpaudit.sealed.origins import Origin
 from dpaudit.sealed.row_facts import NOTHING, Facts, Powers, RowFactor, RowNorm, factor_over, multiplied, shortened
 from dpaudit.sealed.trace import Elements, Range, Told
@@ -104,7 +104,7 @@ def facts_of_clip(source: Entries, low: Any, high: Any) -> Facts:
 
 def facts_of_choice(asked: Entries, a: Entries, b: Entries, told: Told | None) -> Facts:
     """np.where(asked, a, b): 0 where the chosen one is 0. Norms and factors hold where they hold for both."""
-    regions = ()
+    regions: Regions = ()
     if _zero(b):
         regions = both_regions(asked.facts.regions, a.facts.regions)
     elif _zero(a):

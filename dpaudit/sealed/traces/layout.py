@@ -14,9 +14,10 @@ import numpy as np
 
 from dpaudit.claims import Leak
 from dpaudit.claims.leak_watch import Doubt, notice
+from dpaudit.sealed.callers import caller
 from dpaudit.sealed.dependence import MOST_MOVES
 from dpaudit.sealed.joint_bounds import FREE, joined_shares
-from dpaudit.sealed.trace import SHAPE, Elements, Intervals, Precision, Private, Spread, caller, shared_out
+from dpaudit.sealed.trace import SHAPE, Elements, Intervals, Precision, Private, Spread, shared_out
 from dpaudit.sealed.traces.arithmetic import as_spread, rows_for
 from dpaudit.sealed.traces.functions import Operand, exact_kind, operand
 

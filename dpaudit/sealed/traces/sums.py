@@ -110,7 +110,8 @@ def _kept(private: Private, before: Shape, axes: tuple[int, ...]) -> Private | N
     own = [place for place in range(len(before)) if place not in axes]
     records = own[private.value.ndim + trace.axis] - len(before) if private.removal else -1
     facts = trace.facts.lifted(lifted)
-    return private.with_trace(value, Elements(*map(lifted, (trace.ids, trace.low, trace.high)), trace.nan, records, facts=facts))
+    kept = Elements(lifted(trace.ids), lifted(trace.low), lifted(trace.high), trace.nan, records, facts=facts)
+    return private.with_trace(value, kept)
 
 
 def _summed(trace: Trace, shape: Shape, axes: tuple[int, ...], removal: bool) -> Elements | Spread | None:

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpaudit.sealed.trace import Precision, bits_of, caller, gap
+from dpaudit.sealed.callers import caller
+from dpaudit.sealed.trace import Precision, bits_of, gap
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
