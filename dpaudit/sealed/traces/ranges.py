@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from scipy.special import expit
 
 from dpaudit.sealed.trace import Range
 
@@ -72,6 +73,7 @@ FUNCTIONS: dict[np.ufunc, Enclose] = {
     np.exp: increasing(np.exp, least=0.0),
     np.exp2: increasing(np.exp2, least=0.0),
     np.tanh: increasing(np.tanh, least=-1.0, most=1.0),
+    expit: increasing(expit, least=0.0, most=1.0),
     np.absolute: even(np.absolute, exact=True),
     np.fabs: even(np.fabs, exact=True),
     np.square: even(np.square, exact=True),

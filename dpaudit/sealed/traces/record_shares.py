@@ -26,9 +26,13 @@ Axes = tuple[int, ...]
 
 def with_shares(spread: Spread, trace: Elements, shape: Shape, axes: Axes, *, removal: bool) -> Spread:
     """The trace of a sum over the axes of the records, each of which has one row there, with what its rows say."""
-    low, high = (np.broadcast_to(end, shape) for end in (trace.low, trace.high))
-    size = np.maximum(np.abs(low), np.abs(high)).max(axis=axes, initial=0.0)
-    one_sign = bool(((low.min(axis=axes, initial=0.0) >= 0) | (high.max(axis=axes, initial=0.0) <= 0)).all())
+    if trace.low.ndim == trace.high.ndim == 0:  # the same for all
+        low, high = (np.full([length for place, length in enumerate(shape) if place not in axes], end) for end in trace.range[:2])
+    else:
+        low = np.broadcast_to(trace.low, shape).min(axis=axes, initial=np.inf)
+        high = np.broadcast_to(trace.high, shape).max(axis=axes, initial=-np.inf)
+    size = np.maximum(np.maximum(-low, high), 0.0)
+    one_sign = bool(((low >= 0) | (high <= 0)).all())
     regions = tuple(_over(region, shape, axes) for region in trace.facts.regions)
     joint = trace.facts.joint
     joint = joint if removal or joint == FREE else joint.difference(one_sign=one_sign)

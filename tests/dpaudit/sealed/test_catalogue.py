@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.special import expit
 
 import dpaudit as dp
 from dpaudit.channel import Event
@@ -44,6 +45,7 @@ ENTRIES: dict[str, tuple[Program, float | None]] = {
     "log": (lambda x: np.log(x + 1).sum(), None),
     "log1p": (lambda x: np.log1p(x).sum(), None),
     "tanh": (lambda x: np.tanh(x).sum(), None),
+    "expit": (lambda x: expit(3 * x).sum(), None),
     "sin": (lambda x: np.sin(7 * x).sum(), None),
     "sign": (lambda x: np.sign(x).sum(), 2.0),
     "floor": (lambda x: np.floor(x).sum(), 2.0),
