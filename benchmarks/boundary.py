@@ -13,7 +13,8 @@ from scipy.stats import binom
 import dpaudit as dp
 from benchmarks.figures import Figure, Figures
 from dpaudit.auditors.games.e_process import PureBets
-from dpaudit.auditors.games.guessing_game import Guesses, Outcome, pure_bound
+from dpaudit.auditors.games.guess_bounds import PURE, Guesses, bound
+from dpaudit.auditors.games.guessing_game import Outcome
 from dpaudit.auditors.games.play import play_game
 from dpaudit.auditors.runs.engine import Engine
 from dpaudit.auditors.runs.transcripts import Trials
@@ -46,10 +47,33 @@ def laplace(epsilon: float) -> Subject:
     return make_subject(number, dp.Claim("1"), [(ONE, ZERO)], "Laplace")
 
 
+def hidden_sign(epsilon: float) -> Subject:
+    """Two numbers, each without a trace of the data; the sign of their product tells it by randomised response. Trees see it."""
+
+    def numbers(data: Any, rng: Any, trials: Any) -> Any:
+        kept = rng.random(trials) < 1 / (1 + math.exp(-epsilon))
+        first, sizes = rng.normal(size=trials), np.abs(rng.normal(size=trials))
+        return first, sizes * np.sign(first) * np.where(kept, 1, -1) * (2 * data[0] - 1)
+
+    return make_subject(numbers, dp.Claim("1"), [(ONE, ZERO)], "hidden sign")
+
+
+def atoms(epsilon: float) -> Subject:
+    """A bit by randomised response, told as one of two numbers that are met again and again among Laplace ones."""
+
+    def number(data: Any, rng: Any, trials: Any) -> Any:
+        kept = np.where(rng.random(trials) < 1 / (1 + math.exp(-epsilon)), data[0], 1 - data[0])
+        return np.where(rng.random(trials) < 0.5, 2 * kept - 1, 10 + data[0] + rng.laplace(scale=1 / epsilon, size=trials))
+
+    return make_subject(number, dp.Claim("1"), [(ONE, ZERO)], "atoms among numbers")
+
+
 BOUNDARIES: list[tuple[str, Callable[[float], Subject], float]] = [
     ("randomised response", randomised_response, 0.0),
     ("randomised response that leaks", lambda epsilon: randomised_response(epsilon, DELTA), DELTA),
     ("Laplace", laplace, 0.0),
+    ("atoms among numbers", atoms, 0.0),
+    ("hidden sign", hidden_sign, 0.0),
 ]
 
 
@@ -91,7 +115,9 @@ def peeked(audits: int, alpha: float) -> tuple[int, int]:
         by_bets += PureBets(1.0).bet(np.where(coins == right, 1.3, -1.3), coins, -math.log(alpha)) is not None
         shown = np.cumsum(right)[DRAWS // PEEKS - 1 :: DRAWS // PEEKS]
         times = np.arange(1, PEEKS + 1) * (DRAWS // PEEKS)
-        by_test += any(pure_bound(Guesses(int(r), int(n - r), int(n), 2), alpha) > 1.0 for r, n in zip(shown, times, strict=True))
+        by_test += any(
+            bound(Guesses(int(r), int(n - r), int(n), 2), alpha, 0.0, PURE) > 1.0 for r, n in zip(shown, times, strict=True)
+        )
     return by_bets, by_test
 
 

@@ -1,4 +1,4 @@
-"""Data that an audit made up, in words: it may be shown, but it should be short."""
+"""What an audit made up and what it shows, in words: data may be printed, but it should be short."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+
+from dpaudit.claims import Lower
 
 SHORT = 12  # records that are all shown
 SHOWN = 3  # exceptions that are
@@ -31,6 +33,35 @@ def beating(figure: Fraction, limit: Fraction) -> str:
         if Fraction(shown) > limit:
             return f"{float(shown):.{digits}g} "
     return ""
+
+
+def not_yet_refuted(lower: Lower, level: float, error: str, samples: int, enough: int | None) -> str:
+    """Why a bound above the claim does not refute it. ``level`` is the bound at the refuting confidence, from ``samples`` runs a
+    side; ``enough`` runs a side would do, were their guesses as good; None where they are not, or nobody can say."""
+    told = f"the {100 * lower.confidence:.6g} % bound {lower.epsilon:.6g} is above the claim"
+    told += f", but only one at confidence 1−{error} refutes"
+    if enough is None and samples > lower.samples:
+        return f"{told}, and {samples:,} fresh runs a side do not show it again"
+    shown = f": that is {np.floor(max(level, 0.0) * 1e6) / 1e6:.6g} after {samples:,} runs a side"
+    more = "" if enough is None else f"; about {_two_digits_up(enough):,} would do if their guesses are as good (--samples)"
+    return told + shown + more
+
+
+def power_words(detectable: str | None, verdict: str, *, exact: bool) -> str | None:
+    """What an audit that did not refute could have refuted. ``exact``: by exact losses, not by guesses. None: nothing to say."""
+    if verdict == "refuted" or (detectable is None and verdict != "unproven"):
+        return None
+    if detectable is None:
+        return "says nothing about larger ε"
+    if exact:
+        return f"on the pairs tried the losses are exact: one above {detectable} would have refuted this"
+    allowed = f"had these guesses been right as often as ε={detectable} allows, this would have been refuted"
+    return f"on the pairs tried: {allowed}"
+
+
+def _two_digits_up(count: int) -> int:
+    unit = 10 ** max(len(str(count)) - 2, 0)
+    return -(-count // unit) * unit
 
 
 def _all(records: np.ndarray) -> Any:

@@ -31,7 +31,7 @@ def decide(subject: Subject, claim: Claim, proof: Proof, attack: Attack, seed: i
     else:
         missing = _missing(claim, upper, findings, subject, proof)
         outcome = Outcome.UNPROVEN if missing else Outcome.CERTIFIED
-        reason = missing or _why_certified(claim, upper)
+        reason = "; ".join(filter(None, (missing or _why_certified(claim, upper), attack.reason)))
     return Verdict(
         outcome, claim, attack.lower, upper, findings, attack.witness, subject.name, subject.neighbours.name, seed,
         attack.detectable, reason, losses=attack.losses,

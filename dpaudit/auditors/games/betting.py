@@ -38,7 +38,10 @@ class Betting:
 def bet_until(trials: Trials, claim: Claim, runs: int, *, alpha: float, confidence: float, engine: Engine) -> Betting:
     """Flags at evidence 1/α. The lower bound holds at its confidence wherever this stops: at a flag, at the end, at Ctrl-C."""
     epsilon, delta = float_up(claim.epsilon), float_up(claim.delta)
-    process, online = bets(epsilon, delta), None if trials.by_likelihood else Online(epsilon)
+    process, online = (
+        bets(epsilon, delta),
+        None if trials.by_likelihood else Online(epsilon, of_cells=not trials.subject.vectorised),
+    )
     sizes = list(growing(runs, trials.largest))
     done, flagged, interrupted, sure = 0, False, False, np.zeros(0)
     seen: list[tuple[np.ndarray, np.ndarray]] = []
@@ -59,7 +62,7 @@ def bet_until(trials: Trials, claim: Claim, runs: int, *, alpha: float, confiden
     except KeyboardInterrupt:
         interrupted = True
     against = float(process.evidence[np.searchsorted(process.grid, epsilon)])
-    answered = float((sure >= np.quantile(sure, 0.99) / 2).mean()) if len(sure) else 0.0
+    answered = float(((sure > 0) & (sure >= np.quantile(sure, 0.99) / 2)).mean()) if len(sure) else 0.0
     losses = _losses(seen, "likelihood ratio" if online is None else "learned score")
     return Betting(done, flagged, interrupted, against, lower_bound(process, 1 - confidence), answered, losses)
 
@@ -83,8 +86,10 @@ def growing(runs: int, largest: int) -> Iterator[int]:
 
 
 def detectable(found: Betting, claim: float, delta: float, runs: int, alpha: float) -> float | None:
-    """About the least true ε that would have been flagged within ``runs`` with 80 % power, had it been as easy to see; None
-    where that is out of reach."""
+    """About the least ε' that would have been flagged within ``runs`` with 80 % power, had the surest predictions been right as
+    often as ε' allows; None where that is out of reach, or where nothing was predicted."""
+    if found.answered == 0:
+        return None
     answered = max(found.answered, 1e-3) * runs
     hurdle = -math.log(alpha) + (math.log(54) if delta else 0.0)  # the mixture's price
 

@@ -9,8 +9,11 @@ from typing import Any
 import numpy as np
 
 from dpaudit.auditors.games.game_training import Reader, Training
-from dpaudit.auditors.games.guessing_game import Guesses, Outcome, Rule, bound
+from dpaudit.auditors.games.guess_bounds import Guesses
+from dpaudit.auditors.games.guessing_game import Counted, Outcome, Rule
 from dpaudit.auditors.games.loss_counts import BINS, Frame
+from dpaudit.auditors.games.score_tally import Tally, bin_edges
+from dpaudit.auditors.games.threshold_grid import Plan
 from dpaudit.auditors.runs.engine import Engine, split
 from dpaudit.auditors.runs.transcripts import Trials, child
 from dpaudit.claims import Claim
@@ -21,31 +24,59 @@ SHARE, MOST = 0.1, 50_000  # training runs: for the rule, and as many again for 
 PAIRS = 256  # that are tried at most
 FEWEST = 100  # runs on each of them
 JUDGED = 12  # pairs for which scores are learned; while there are more, a distance must do
+THOROUGH = 3  # pairs for which trees are tried as well
 MOST_SAMPLES = 10**8  # runs per side that an audit may ask for
 ROUND = 400_000  # runs of a round over all pairs that are left; a tenth where each run is a call
 
 
 @dataclass(frozen=True)
 class Guessing:
-    """The test part of a game: every chunk ends in two counts, and for a picture in those of its losses."""
+    """The test part of a game: every chunk ends in counts, and for a picture in those of its losses."""
 
     trials: Trials
     reader: Reader
-    rule: Rule
+    rule: Rule | None  # by thresholds; else scores are tallied, and guesses follow at the end
+    edges: np.ndarray
     frame: Frame
 
     def repeatable(self) -> bool:
         return self.trials.repeatable()
 
 
-def _guess(game: Guessing, number: int, size: int) -> tuple[tuple[int, int], np.ndarray]:
+def _guess(game: Guessing, number: int, size: int) -> tuple[tuple[int, int] | Tally, np.ndarray]:
     _, sides = game.trials.sides(number, size)
     ones, zeros = (game.reader(side) for side in sides)
-    return game.rule.count(ones, zeros), np.stack([game.frame.count(ones), game.frame.count(zeros)])
+    counted = Tally.of(ones, zeros, game.edges) if game.rule is None else game.rule.count(ones, zeros)
+    return counted, np.stack([game.frame.count(ones), game.frame.count(zeros)])
+
+
+@dataclass
+class _Counting:
+    """What was counted so far."""
+
+    rule: Rule | Plan
+    delta: float
+    n: int = 0
+    guesses: tuple[int, int] = (0, 0)
+    tally: Tally | None = None
+
+    def add(self, part: tuple[int, int] | Tally, size: int) -> None:
+        self.n += size
+        if isinstance(part, Tally):
+            self.tally = part if self.tally is None else self.tally.plus(part)
+        else:
+            self.guesses = self.guesses[0] + part[0], self.guesses[1] + part[1]
+
+    def counted(self) -> tuple[Counted, ...]:
+        if isinstance(self.rule, Rule):
+            return (Counted(Guesses(*self.guesses, self.n, self.rule.sides), self.rule.form),)
+        if self.tally is None:
+            return tuple(Counted(Guesses(0, 0, 0, rule.sides), rule.form, rule.share) for rule in self.rule.rules)
+        return self.rule.count(self.tally.groups(), self.delta)
 
 
 def play_game(trials: Trials, samples: int, delta: float, alpha: float, engine: Engine) -> Outcome:
-    """2·samples runs, a fair coin each. Nothing is chosen after looking at the runs that the bound uses."""
+    """2·samples runs, a fair coin each. Nothing is chosen after looking at the coins of the runs that the bound uses."""
     runs, training = 2 * samples, Training(trials, delta, engine)
     for size in _training_sizes(runs, delta, trials.by_likelihood):
         training.draw(size)
@@ -54,17 +85,19 @@ def play_game(trials: Trials, samples: int, delta: float, alpha: float, engine: 
         if best.seen or training.full:
             break
     reader, rule = training.decide(best, grow)
-    frame = Frame.around(training.scores(reader), best.intercept, best.slope)
-    game = Guessing(replace(trials, seed=child(trials.seed, 1)), reader, rule, frame)
-    guesses, losses = Guesses(0, 0, 0, rule.sides), np.zeros((2, BINS), dtype=np.int64)
+    scores = training.scores(reader)
+    frame = Frame.around(scores, best.intercept, best.slope)
+    fixed = rule if isinstance(rule, Rule) else None
+    game = Guessing(replace(trials, seed=child(trials.seed, 1)), reader, fixed, bin_edges(scores), frame)
+    counting, losses = _Counting(rule, delta), np.zeros((2, BINS), dtype=np.int64)
     sizes = split(runs - training.runs, trials.largest)
-    for size, ((right, wrong), counts) in zip(sizes, engine.map(_guess, game, sizes), strict=True):
+    for size, (part, counts) in zip(sizes, engine.map(_guess, game, sizes), strict=True):
         losses += counts
-        guesses = Guesses(guesses.right + right, guesses.wrong + wrong, guesses.n + size, rule.sides)
-        so_far = bound(guesses, alpha, delta, rule.form)
-        engine.tell(f"{training.runs + guesses.n:,} of {runs:,} runs, ε ≥ {so_far:.4f} so far")
+        counting.add(part, size)
+        shown = f", ε ≥ {Outcome(counting.counted(), alpha, delta).epsilon:.4f} so far" if fixed else ""
+        engine.tell(f"{training.runs + counting.n:,} of {runs:,} runs{shown}")
     drawn = frame.losses(losses[0], losses[1], "likelihood ratio" if trials.by_likelihood else "learned score")
-    return Outcome(bound(guesses, alpha, delta, rule.form), guesses, rule, delta, drawn)
+    return Outcome(counting.counted(), alpha, delta, drawn)
 
 
 def _training_sizes(runs: int, delta: float, by_likelihood: bool) -> list[int]:
@@ -108,7 +141,9 @@ def best_pair(
         promises = []
         for training in left:
             training.draw(max(FEWEST, min(each, samples // 4) // len(left)))
-            promises.append(training.judge(2 * samples / training.runs).promise if len(left) <= JUDGED else training.apart())
+            grow = 2 * samples / training.runs
+            quick = len(left) > THOROUGH
+            promises.append(training.judge(grow, thorough=not quick).promise if len(left) <= JUDGED else training.apart())
         best = np.argsort(promises, kind="stable")[::-1][: (len(left) + 1) // 2]
         left = [left[place] for place in best]
     return Screened(left[0].trials.pair, len(tried), len(distinct))

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit, logit
 
-from dpaudit.auditors.games.scores import Learner, Scorer, calibrate, categories, learners
-from dpaudit.auditors.runs.transcripts import Columns, gather
+from dpaudit.auditors.games.candidates.scores import Learner, Scorer, calibrate, categories, learners
+from dpaudit.auditors.games.output_columns import Columns
+from dpaudit.auditors.runs.transcripts import gather
 
 KEPT = 20_000  # runs that are learned from; later ones are bet on
 ENOUGH = 400  # runs from which regressions are learned as well
@@ -20,8 +21,8 @@ _BINS, _COLUMNS = 200, 4
 class Online:
     """A mixture of experts, each trusted as far as its past predictions were right."""
 
-    def __init__(self, claim: float) -> None:
-        self.claim = claim
+    def __init__(self, claim: float, *, of_cells: bool = False) -> None:
+        self.claim, self.of_cells = claim, of_cells
         self.runs: tuple[np.ndarray, np.ndarray] | None = None
         self.seen = self.learned = 0
         self.columns: Columns | None = None
@@ -59,7 +60,7 @@ class Online:
         return max(self.fits.values(), default=1.0) - 1.0
 
     def _refit(self, coins: np.ndarray, values: np.ndarray) -> None:
-        self.learned, self.columns = self.seen, Columns.of(values)
+        self.learned, self.columns = self.seen, Columns.of(values, self.of_cells)
         table = self.columns(values)
         if table.shape[1] == 0:
             self.experts = {}

@@ -1,18 +1,15 @@
-"""What subjects return, as rows of numbers; and marks for what those do not tell: types, shapes, signs of zero, last digits."""
+"""What subjects return, as rows of numbers; and marks for what those do not tell of many trials: signs of zero, last digits."""
 
 from __future__ import annotations
 
 import math
 import zlib
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
+from dpaudit.auditors.runs.output_cells import ALLOWED, EXACT
 from dpaudit.claims import DpauditError
-
-ALLOWED = "numbers, texts, bytes, None, arrays of numbers or texts, and tuples or lists of these"
-EXACT = 2**53  # beyond it, not every whole number is a float
 
 
 def as_rows(returned: Any, count: int) -> np.ndarray:
@@ -41,11 +38,20 @@ def _parts(returned: Any, count: int) -> list[np.ndarray]:
 
 def as_row(returned: Any) -> np.ndarray:
     """A number, text, array, None or a tuple of them as numbers; texts by a checksum, None as NaN-free flags."""
+    returned = _listed(returned)
     parts = returned if isinstance(returned, tuple | list) else (returned,)
     return np.concatenate([_part(part) for part in parts]) if parts else np.zeros(0)
 
 
+def _listed(value: Any) -> Any:
+    """A dict as the list of its values, a set as the list of its members, each in an order of its own."""
+    if isinstance(value, dict):
+        return [value[key] for key in sorted(value, key=repr)]
+    return sorted(value, key=repr) if isinstance(value, set | frozenset) else value
+
+
 def _part(value: Any) -> np.ndarray:
+    value = _listed(value)
     if value is None:
         return np.array([0.0, 1.0])
     if isinstance(value, str | bytes):
@@ -62,7 +68,8 @@ def _part(value: Any) -> np.ndarray:
 
 def _special(value: Any) -> bool:
     """Does an array of numbers not hold it?"""
-    return value is None or isinstance(value, str | bytes | tuple | list) or (isinstance(value, int) and abs(value) > EXACT)
+    inside = isinstance(value, str | bytes | tuple | list | dict | set | frozenset)
+    return value is None or inside or (isinstance(value, int) and abs(value) > EXACT)
 
 
 def _as_float(value: int) -> float:
@@ -80,38 +87,6 @@ def _numbers(array: np.ndarray) -> np.ndarray:
     one = array.dtype.kind == "O" and array.ndim == 0
     what = type(array.item()).__name__ if one else f"an array of {array.dtype}"
     raise DpauditError(f"a subject returned {what}; it may return {ALLOWED}")
-
-
-def marks(returned: Any) -> tuple[float, float]:
-    """Checksums of the types and shapes of what was returned, and of what a float of it loses; the latter 0 for most."""
-    lost: list[str] = []
-    kind = _kind(returned, lost)
-    return _checksum(kind), float(zlib.crc32(";".join(lost).encode())) if any(lost) else 0.0
-
-
-@lru_cache(1000)
-def _checksum(text: str) -> float:
-    return float(zlib.crc32(text.encode()))
-
-
-def _kind(value: Any, lost: list[str]) -> str:
-    """Its type and shape in words; to ``lost``, a text for each number that is not its float and an empty one for others."""
-    if isinstance(value, tuple | list):
-        inside = ",".join([_kind(part, lost) for part in value])
-        return f"({inside})" if isinstance(value, tuple) else f"[{inside}]"
-    if value is None or isinstance(value, str | bytes):
-        return "None" if value is None else "text" if isinstance(value, str) else "bytes"
-    if isinstance(value, float):
-        lost.append("-" if value == 0 and math.copysign(1.0, value) < 0 else "")
-        return "f"
-    if isinstance(value, int):
-        lost.append(hex(value) if abs(value) > EXACT else "")
-        return "b" if isinstance(value, bool) else "i"
-    array = np.asarray(value)
-    unequal = _lost(array)
-    lost.append("" if unequal is None else str(zlib.crc32(unequal.tobytes())))
-    kind = "i" if array.dtype.kind == "u" else array.dtype.kind
-    return f"{kind}{array.shape}" if array.ndim else kind
 
 
 def _lost(array: np.ndarray) -> np.ndarray | None:

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from dpaudit.auditors.replay.pinned_runs import play
-from dpaudit.auditors.runs.returned_values import as_row, as_rows, marks, row_marks
+from dpaudit.auditors.runs.output_cells import cells
+from dpaudit.auditors.runs.returned_values import as_rows, row_marks
 from dpaudit.channel import Channel, simulate
 from dpaudit.subjects.subject import Subject, fresh
 
@@ -112,24 +113,6 @@ def padded(table: np.ndarray, width: int) -> np.ndarray:
     return np.pad(table[:, :width], ((0, 0), (0, max(width - table.shape[1], 0))))
 
 
-@dataclass(frozen=True)
-class Columns:
-    """Tables as they were in training: columns that say something, and flags for numbers that are not finite."""
-
-    width: int
-    odd: np.ndarray
-    kept: np.ndarray
-
-    @classmethod
-    def of(cls, table: np.ndarray) -> Columns:
-        odd = np.flatnonzero((~np.isfinite(table)).any(axis=0))
-        full = finite(table, odd)
-        return cls(table.shape[1], odd, np.flatnonzero((full != full[:1]).any(axis=0)))
-
-    def __call__(self, table: np.ndarray) -> np.ndarray:
-        return finite(padded(table, self.width), self.odd)[:, self.kept]
-
-
 def likelihood_scores(subject: Subject, data: Any, other: Any, count: int, seed: int) -> np.ndarray:
     """log p(o|data) − log p(o|other) for ``count`` runs on ``data``: the best score there is, by replay."""
     if count == 0:
@@ -165,7 +148,7 @@ def returned_values(subject: Subject, data: Any, count: int, seed: int, observer
 
 
 def single_rows(subject: Subject, data: Any, seed: int, observer: str) -> Iterator[np.ndarray]:
-    """The same, a run whenever one is asked for; rows of any length."""
+    """The same, a run whenever one is asked for; rows of cells, of any length."""
     rng = np.random.default_rng(seed)
     for k in itertools.count():
         if subject.grey:
@@ -174,8 +157,7 @@ def single_rows(subject: Subject, data: Any, seed: int, observer: str) -> Iterat
             returned = _with_released(returned, channel, observer)
         else:
             returned = subject.public(subject.run_black(fresh(data), rng, None))
-        row = as_row(returned)
-        yield np.concatenate([marks(returned), [len(row)], row])
+        yield cells(returned)
 
 
 def _with_released(returned: Any, channel: Channel, observer: str) -> Any:

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from dpaudit.auditors.games.guessing_game import Outcome, detectable
+from dpaudit.auditors.games.guessing_game import Outcome
 from dpaudit.auditors.games.play import Screened, best_pair, play_game
+from dpaudit.auditors.games.power import detectable, times_as_many
 from dpaudit.auditors.interface import REFUTE, Attack, Case, Pair
 from dpaudit.auditors.runs.transcripts import Trials, child
 from dpaudit.auditors.stages.statistical_witness import returned_pairs, round_down, score_name, statistics_witness
-from dpaudit.auditors.wording import beating
+from dpaudit.auditors.wording import beating, not_yet_refuted
 from dpaudit.claims import Lower
 
 STAGES = 3  # sample sizes grow fourfold; the error is split over the stages
@@ -68,12 +69,15 @@ def game_attack(case: Case, pairs: Sequence[Pair], *, by_likelihood: bool) -> At
     while last.level <= epsilon < last.outcome.at(0.05) and stage + 1 < STAGES:
         stage += 1
         last = _play(case, screened, stage, by_likelihood)
-    outcome = first.outcome
-    method = f"guessing game, {score_name(by_likelihood)}, {outcome.rule.form}{screened.told()}"
+    outcome, share = first.outcome, case.error / STAGES
+    method = f"guessing game, {score_name(by_likelihood)}, {outcome.strongest(1 - case.confidence).form}{screened.told()}"
     lower = Lower(round_down(outcome.epsilon), case.confidence, method, case.samples)
-    least = detectable(outcome.guesses, epsilon, delta, case.error / STAGES) if screened.all else None
+    best = outcome.strongest(share)
+    least = detectable(best.guesses, epsilon, delta, best.share * share, best.form) if screened.all else None
     known = Attack(lower, detectable=None if least is None else round_down(least, 4), losses=last.outcome.losses)
-    return _refuted(case, known, pairs, last) if last.level > epsilon else known
+    if last.level > epsilon:
+        return _refuted(case, known, pairs, last)
+    return replace(known, reason=_not_yet(case, known.lower, last)) if outcome.epsilon > epsilon else known
 
 
 def _play(case: Case, screened: Screened, stage: int, by_likelihood: bool) -> _LastGame:
@@ -81,6 +85,15 @@ def _play(case: Case, screened: Screened, stage: int, by_likelihood: bool) -> _L
     samples = case.samples * 4**stage
     outcome = play_game(trials, samples, float(case.claim.delta), 1 - case.confidence, case.engine)
     return _LastGame(trials, samples, outcome, outcome.at(case.error / STAGES))
+
+
+def _not_yet(case: Case, lower: Lower, game: _LastGame) -> str:
+    """Why a bound above the claim does not refute it, and how many runs would do."""
+    epsilon, delta, share = float(case.claim.epsilon), float(case.claim.delta), case.error / STAGES
+    best = game.outcome.strongest(share)
+    times = times_as_many(best.guesses, epsilon, delta, best.share * share, best.form)
+    enough = None if times is None or game.outcome.epsilon <= epsilon else math.ceil(times * game.samples)
+    return not_yet_refuted(lower, game.level, _power(case.error), game.samples, enough)
 
 
 def _refuted(case: Case, known: Attack, pairs: Sequence[Pair], game: _LastGame) -> Attack:

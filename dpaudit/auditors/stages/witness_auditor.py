@@ -54,7 +54,7 @@ def _attack_by(case: Case, known: Attack, evidence: ExactEvidence) -> Attack:
     """What is known by this evidence alone. Where it is not the strongest, others might show what it does not."""
     nothing = replace(
         known, lower=Lower(0.0, 1.0, "exact replay", 0), game=evidence.game,
-        detectable=float(case.claim.epsilon) if evidence.strongest else None,
+        detectable=float(case.claim.epsilon) if evidence.strongest and known.replays else None,
     )  # fmt: skip
     witness = evidence.witness
     if witness is None:

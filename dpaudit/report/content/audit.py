@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from dpaudit.auditors.wording import power_words
 from dpaudit.claims import Lower, Outcome, Verdict
 from dpaudit.report.charts.histogram import histogram
 from dpaudit.report.charts.interval import interval
@@ -95,10 +96,10 @@ def _attacked(lower: Lower, verdict: Verdict) -> str:
     return f"ε ≥ {at_least(lower.epsilon, verdict.claim.epsilon)}: {lower.method}, {sure}, {lower.samples} runs"
 
 
-def power(detectable: float | None) -> dict[str, str]:
-    """What an attack would have noticed, as a fact; nothing where that is not known."""
-    told = "on the pairs tried, a true ε above {} would have been found"
-    return {} if detectable is None else {"power": told.format(about_at_most(detectable))}
+def power(detectable: float | None, verdict: str, confidence: float) -> dict[str, str]:
+    """What an attack that did not refute could have refuted, as a fact; nothing where there is nothing to say."""
+    words = power_words(None if detectable is None else about_at_most(detectable), verdict, exact=confidence == 1)
+    return {} if words is None else {"power": words}
 
 
 def _audit_facts(verdict: Verdict) -> dict[str, str]:
@@ -107,7 +108,7 @@ def _audit_facts(verdict: Verdict) -> dict[str, str]:
         "claim": f"{verdict.claim}, observer {verdict.claim.observer}, neighbours {verdict.neighbours}",
         "proven": _proven(verdict) or "none",
         "attacked": _attacked(verdict.lower, verdict),
-        **power(verdict.detectable),
+        **power(verdict.detectable, verdict.verdict, verdict.lower.confidence),
         "seed": str(verdict.seed),
         "took": f"{verdict.seconds:.2f} s",
     }
@@ -134,7 +135,7 @@ def _shortened(text: str) -> str:
 def _brief(verdict: Verdict) -> list[Block]:
     claim, outcome = f"claim {verdict.claim}, observer {verdict.claim.observer}", str(verdict.verdict).upper()
     pairs = [("why", verdict.reason), ("upper", _proven(verdict) or "none proven"), ("lower", _attacked(verdict.lower, verdict))]
-    pairs += power(verdict.detectable).items()
+    pairs += power(verdict.detectable, verdict.verdict, verdict.lower.confidence).items()
     pairs += [(each.rule, each.message + (f" ({each.where})" if each.where else "")) for each in verdict.findings]
     pairs += [] if verdict.witness is None else _brief_witness(verdict.witness)
     pairs.append(("seed", f"{verdict.seed}; neighbours {verdict.neighbours}; {verdict.seconds:.2f} s"))

@@ -112,7 +112,11 @@ def _check_facts(budget: Judged) -> dict[str, str]:
     words |= {} if budget.change is None else {"change": budget.change}
     words |= dict(budget.stated or {})
     words |= {} if budget.lower is None else {"attacked": f"{budget.lower['method']}, {budget.lower['samples']} runs"}
-    return {**words, **power(budget.detectable), "took": f"{budget.seconds:.2f} s of at most {budget.timeout} s"}
+    return {**words, **_power(budget), "took": f"{budget.seconds:.2f} s of at most {budget.timeout} s"}
+
+
+def _power(budget: Judged) -> dict[str, str]:
+    return {} if budget.lower is None else power(budget.detectable, budget.verdict, float(budget.lower["confidence"]))
 
 
 def summary(checked: Checked) -> str:
@@ -181,7 +185,7 @@ def _brief_budget(budget: Judged) -> list[Block]:
         return []
     state = "" if budget.state == budget.verdict else f"  ({budget.state})"
     pairs = [] if quiet else [("why", budget.reason)]
-    pairs += power(budget.detectable).items() if budget.verdict == "unproven" else []
+    pairs += _power(budget).items() if budget.verdict == "unproven" else []
     pairs += [] if budget.change is None else [("change", budget.change)]
     pairs += [pair for finding in budget.findings[:MOST] for pair in _finding_pairs(finding)]
     left = len(budget.findings) - MOST

@@ -9,7 +9,7 @@ BenchmarkModule = Callable[[str], ModuleType]
 
 
 def test_500_audits_on_the_boundary_flag_within_the_binomial_limit(benchmark_module: BenchmarkModule) -> None:
-    """Three mechanisms, one of them with a δ. At α = .05 and .01; more than the limit has probability 10^-6. The twin decides by
+    """Five mechanisms, one of them with a δ. At α = .05 and .01; more than the limit has probability 10^-6. The twin decides by
     the plain estimate, and flags about half of them."""
     boundary = benchmark_module("boundary")
     over, plain = boundary.flags(500, (0.05, 0.01), tested=1000)

@@ -10,7 +10,7 @@ import pytest
 import dpaudit as dp
 from dpaudit.auditors.games.play import PAIRS, best_pair, play_game, undirected
 from dpaudit.auditors.runs.engine import Engine
-from dpaudit.auditors.runs.transcripts import Columns, Trials, gather
+from dpaudit.auditors.runs.transcripts import Trials, gather
 
 pytestmark = pytest.mark.slow
 
@@ -76,13 +76,6 @@ ODD: list[Any] = [
 def test_outputs_of_every_kind_are_told_apart(function: Any) -> None:
     assert shown(function, 1000) > 0.5
     assert shown(lambda data, rng: function(np.full(1, 0.5), rng), 1000) < 0.3  # the twin does not look at its data
-
-
-def test_columns_are_those_of_training_whatever_comes_later() -> None:
-    columns = Columns.of(np.array([[1.0, 5.0, np.nan], [2.0, 5.0, 3.0]]))
-    assert columns(np.array([[7.0, 6.0, np.inf, 9.0]])).tolist() == [[7, 0, 2]]
-    assert columns(np.array([[7.0]])).tolist() == [[7, 0, 0]]
-    assert columns(np.array([[np.nan, 0.0, 0.0]])).tolist() == [[0, 0, 0]]
 
 
 def test_chunks_of_different_widths_become_one_table() -> None:

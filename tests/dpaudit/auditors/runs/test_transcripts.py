@@ -41,7 +41,7 @@ def test_runs_are_independent_of_each_other_and_of_other_seeds() -> None:
     def noisy(data: Any, channel: Any) -> Any:
         return channel.release("v", 0.0, dp.Laplace(1), sensitivity=1)
 
-    one, other = (returned_values(declare(noisy), np.zeros(1), 200, seed)[:, 3] for seed in (1, 2))
+    one, other = (returned_values(declare(noisy), np.zeros(1), 200, seed)[:, 2] for seed in (1, 2))
     assert len(np.unique(np.concatenate([one, other]))) == 400
     assert len({child(1, k) for k in range(1000)} | {child(2, k) for k in range(1000)}) == 2000
     assert child(1, 2) == child(1, 2) >= 0
@@ -82,7 +82,7 @@ def test_runs_that_are_calls_come_in_the_order_of_their_coins(grey: bool) -> Non
     coins, table = trials.chunk(0, 200)
     assert calls == coins.astype(float).tolist()
     assert 0 < sum(calls[:20]) < 20
-    assert table[:, 3].tolist() == list(range(1, 201))
+    assert table[:, 2].tolist() == list(range(1, 201))
 
 
 def test_losses_of_runs_that_are_calls_come_in_the_order_of_their_coins_too() -> None:

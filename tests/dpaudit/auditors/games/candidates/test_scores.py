@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from dpaudit.auditors.games import scores
-from dpaudit.auditors.games.ramps import fit_ramp
-from dpaudit.auditors.games.scores import calibrate, categories, learners
+from dpaudit.auditors.games.candidates import scores
+from dpaudit.auditors.games.candidates.ramps import fit_ramp
+from dpaudit.auditors.games.candidates.scores import calibrate, categories, learners
 
 
 def shifted(kind: str, runs: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -49,11 +49,11 @@ def test_regressions_are_at_the_maximum_of_their_penalised_likelihood() -> None:
     rng = np.random.default_rng(4)
     x = np.concatenate([np.ones((5003, 1)), rng.normal(size=(5003, 6))], axis=1)
     ones = rng.binomial(3, expit(x @ np.linspace(-1, 1, 7))) * 1.0
-    weights = scores._fit(x, ones, np.full(5003, 3.0))
+    weights = scores.fit_logistic(x, ones, np.full(5003, 3.0))
     gradient = x.T @ (ones - 3 * expit(x @ weights)) - weights
     assert np.abs(gradient).max() < 1e-3
     a, b = scores._line(x[:, 1] * 50, ones > 1)
-    both = scores._fit(x[:, :2], (ones > 1) * 1.0, np.ones(5003))
+    both = scores.fit_logistic(x[:, :2], (ones > 1) * 1.0, np.ones(5003))
     assert (a, 50 * b) == pytest.approx(tuple(both), rel=1e-2)
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit
 
-from dpaudit.auditors.games.ramps import fit_ramp
+from dpaudit.auditors.games.candidates.ramps import fit_ramp
 
 Scorer = Callable[[np.ndarray], np.ndarray]
 Learner = Callable[[np.ndarray, np.ndarray], Scorer]
@@ -58,7 +58,7 @@ def calibrate(scores: np.ndarray, coins: np.ndarray) -> tuple[float, float]:
     return intercept, slope
 
 
-def _fit(x: np.ndarray, ones: np.ndarray, total: np.ndarray) -> np.ndarray:
+def fit_logistic(x: np.ndarray, ones: np.ndarray, total: np.ndarray) -> np.ndarray:
     """Ridge logistic regression by Newton's method: ``ones`` of ``total`` runs with these features had the coin 1."""
     size = x.shape[1]
     rows = max(64, BLOCK // size**2)
@@ -200,7 +200,7 @@ def _logistic(table: np.ndarray, ones: np.ndarray, total: np.ndarray, curved: li
     spread = np.maximum(np.where(spread > 0, spread, table.std(axis=0)), 1e-12)
     many = np.array([c for c in curved if len(np.unique(table[:, c])) > 2], dtype=int)
     blank = _Logistic(centre, spread, many, np.zeros(0))
-    return _Logistic(centre, spread, many, _fit(blank.features(table), ones, total))
+    return _Logistic(centre, spread, many, fit_logistic(blank.features(table), ones, total))
 
 
 def _plain_logistic(table: np.ndarray, coins: np.ndarray) -> _Logistic:
