@@ -20,7 +20,7 @@ CLAIM = "0.1"
 EPSILON = float(CLAIM)
 NO, STOPPED = -1000.0, -2000.0  # answers of SVT3, whose positive ones are numbers
 
-Mechanism = Callable[[np.ndarray, np.random.Generator, int], np.ndarray]
+Mechanism = Callable[..., np.ndarray]  # (answers, rng, trials, epsilon = that of the claim)
 
 
 def patterns(queries: int) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -47,52 +47,52 @@ def _until_positive(above: np.ndarray, stopped: float = -1.0) -> np.ndarray:
     return np.where(before > 0, stopped, above)
 
 
-def svt1(answers: np.ndarray, rng: np.random.Generator, trials: int) -> np.ndarray:
-    return _until_positive(_above(answers, rng, trials, 0.5, 2 / EPSILON, 4 / EPSILON))
+def svt1(answers: np.ndarray, rng: np.random.Generator, trials: int, epsilon: float = EPSILON) -> np.ndarray:
+    return _until_positive(_above(answers, rng, trials, 0.5, 2 / epsilon, 4 / epsilon))
 
 
-def svt2(answers: np.ndarray, rng: np.random.Generator, trials: int) -> np.ndarray:
+def svt2(answers: np.ndarray, rng: np.random.Generator, trials: int, epsilon: float = EPSILON) -> np.ndarray:
     """Draws the threshold's noise again after a positive answer: with one such answer, there is no again."""
-    return _until_positive(_above(answers, rng, trials, 1.0, 2 / EPSILON, 4 / EPSILON))
+    return _until_positive(_above(answers, rng, trials, 1.0, 2 / epsilon, 4 / epsilon))
 
 
-def svt3(answers: np.ndarray, rng: np.random.Generator, trials: int) -> np.ndarray:
+def svt3(answers: np.ndarray, rng: np.random.Generator, trials: int, epsilon: float = EPSILON) -> np.ndarray:
     """Answers with the noisy number that it compared."""
-    noisy = answers + rng.laplace(scale=2 / EPSILON, size=(trials, len(answers)))
-    above = noisy >= 1.0 + rng.laplace(scale=2 / EPSILON, size=(trials, 1))
+    noisy = answers + rng.laplace(scale=2 / epsilon, size=(trials, len(answers)))
+    above = noisy >= 1.0 + rng.laplace(scale=2 / epsilon, size=(trials, 1))
     return np.where(_until_positive(above) == -1.0, STOPPED, np.where(above, noisy, NO))
 
 
-def svt4(answers: np.ndarray, rng: np.random.Generator, trials: int) -> np.ndarray:
+def svt4(answers: np.ndarray, rng: np.random.Generator, trials: int, epsilon: float = EPSILON) -> np.ndarray:
     """The queries' noise does not count how many positive answers there may be, nor both directions."""
-    return _until_positive(_above(answers, rng, trials, 1.0, 4 / EPSILON, 4 / (3 * EPSILON)))
+    return _until_positive(_above(answers, rng, trials, 1.0, 4 / epsilon, 4 / (3 * epsilon)))
 
 
-def svt5(answers: np.ndarray, rng: np.random.Generator, trials: int) -> np.ndarray:
+def svt5(answers: np.ndarray, rng: np.random.Generator, trials: int, epsilon: float = EPSILON) -> np.ndarray:
     """No noise on the queries."""
-    return (answers >= 1.0 + rng.laplace(scale=2 / EPSILON, size=(trials, 1))) * 1.0
+    return (answers >= 1.0 + rng.laplace(scale=2 / epsilon, size=(trials, 1))) * 1.0
 
 
-def svt6(answers: np.ndarray, rng: np.random.Generator, trials: int) -> np.ndarray:
+def svt6(answers: np.ndarray, rng: np.random.Generator, trials: int, epsilon: float = EPSILON) -> np.ndarray:
     """Any number of positive answers."""
-    return _above(answers, rng, trials, 1.0, 2 / EPSILON, 2 / EPSILON) * 1.0
+    return _above(answers, rng, trials, 1.0, 2 / epsilon, 2 / epsilon) * 1.0
 
 
-def noisy_max1(answers: np.ndarray, rng: np.random.Generator, trials: int) -> np.ndarray:
-    return np.argmax(answers + rng.laplace(scale=2 / EPSILON, size=(trials, len(answers))), axis=1)
+def noisy_max1(answers: np.ndarray, rng: np.random.Generator, trials: int, epsilon: float = EPSILON) -> np.ndarray:
+    return np.argmax(answers + rng.laplace(scale=2 / epsilon, size=(trials, len(answers))), axis=1)
 
 
-def noisy_max2(answers: np.ndarray, rng: np.random.Generator, trials: int) -> np.ndarray:
-    return np.argmax(answers + rng.exponential(scale=2 / EPSILON, size=(trials, len(answers))), axis=1)
+def noisy_max2(answers: np.ndarray, rng: np.random.Generator, trials: int, epsilon: float = EPSILON) -> np.ndarray:
+    return np.argmax(answers + rng.exponential(scale=2 / epsilon, size=(trials, len(answers))), axis=1)
 
 
-def noisy_max3(answers: np.ndarray, rng: np.random.Generator, trials: int) -> np.ndarray:
+def noisy_max3(answers: np.ndarray, rng: np.random.Generator, trials: int, epsilon: float = EPSILON) -> np.ndarray:
     """Tells the noisy maximum instead of where it is."""
-    return np.max(answers + rng.laplace(scale=2 / EPSILON, size=(trials, len(answers))), axis=1)
+    return np.max(answers + rng.laplace(scale=2 / epsilon, size=(trials, len(answers))), axis=1)
 
 
-def noisy_max4(answers: np.ndarray, rng: np.random.Generator, trials: int) -> np.ndarray:
-    return np.max(answers + rng.exponential(scale=2 / EPSILON, size=(trials, len(answers))), axis=1)
+def noisy_max4(answers: np.ndarray, rng: np.random.Generator, trials: int, epsilon: float = EPSILON) -> np.ndarray:
+    return np.max(answers + rng.exponential(scale=2 / epsilon, size=(trials, len(answers))), axis=1)
 
 
 HONEST: dict[str, tuple[Mechanism, int]] = {
@@ -107,7 +107,11 @@ WRONG: dict[str, tuple[Mechanism, int]] = {
 def literature(name: str) -> Subject:
     """One of them as a subject, with its claim and StatDP's neighbours."""
     mechanism, queries = (HONEST | WRONG)[name]
-    return make_subject(mechanism, dp.Claim(CLAIM), patterns(queries), name)
+
+    def run(answers: Any, rng: Any, trials: Any) -> Any:
+        return mechanism(answers, rng, trials)
+
+    return make_subject(run, dp.Claim(CLAIM), patterns(queries), name)
 
 
 ZERO, ONE = np.zeros(1), np.ones(1)
