@@ -1,0 +1,100 @@
+"""Lower bounds from one training run: m canaries, each in or out by the auditor's own fair coin, and guesses about some of them.
+
+Guesses are made from scores that no coin had a part in: so many of the highest scores "in", as many of the lowest "out", with
+the numbers fixed before training. The bounds hold for canaries that interact, as all are in the same run.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import binom
+
+from dpaudit.claims import InvalidValue
+
+SHARES = (0.01, 0.03, 0.1, 0.3)  # of the canaries that are guessed; α is split over them
+LARGEST = 60.0  # no ε above it is looked at
+_OUTWARD = 1e-9  # relative: what floating point may have taken from a probability
+
+
+@dataclass(frozen=True)
+class CanaryGuesses:
+    """``right`` of ``guesses`` were right, among ``canaries``. Counts of several runs with fresh coins may be added up."""
+
+    right: int
+    guesses: int
+    canaries: int
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.right <= self.guesses <= self.canaries:
+            raise InvalidValue("right, guesses, canaries", (self.right, self.guesses, self.canaries), "ordered, and not negative")
+
+
+def tail_probability(g: CanaryGuesses, epsilon: float, delta: float) -> float:
+    """At most this is the probability of so many right guesses under (ε,δ)-DP training.
+
+    Steinke, Nasr, Jagielski 2023: B(v) + 2mδ·max (B(v−i) − B(v))/i over 1 ≤ i ≤ v, with B(t) = P(Bin(r, 1/(1+e^−ε)) ≥ t).
+    """
+    tails = binom.sf(np.arange(g.right, -1, -1) - 1, g.guesses, 1 / (1 + math.exp(-epsilon)))  # B(v), B(v−1), …, B(0)
+    worst = float(((tails[1:] - tails[0]) / np.arange(1, g.right + 1)).max(initial=0.0))
+    return min(1.0, (float(tails[0]) + 2 * g.canaries * delta * worst) * (1 + _OUTWARD))
+
+
+def guesses_bound(g: CanaryGuesses, delta: float, alpha: float) -> float:
+    """The least ε that these guesses allow at level α, rounded down; 0 if they allow every one."""
+    if tail_probability(g, 0.0, delta) > alpha:
+        return 0.0
+    low, high = 0.0, LARGEST
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if tail_probability(g, middle, delta) <= alpha else (low, middle)
+    return low
+
+
+def split_bound(several: Sequence[CanaryGuesses], delta: float, alpha: float) -> float:
+    """The best of several numbers of guesses, chosen before training; α is split evenly."""
+    return max((guesses_bound(g, delta, alpha / len(several)) for g in several), default=0.0)
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A claimed curve δ(ε) on a grid. Every point of it is a statement of its own, so a coarse grid only weakens a test."""
+
+    epsilons: np.ndarray
+    deltas: np.ndarray
+
+    def least_false(self, true: float) -> float:
+        """The least false positive rate that the curve allows beside this true positive rate."""
+        first = (true - self.deltas) * np.exp(-self.epsilons)
+        second = 1 - self.deltas - np.exp(self.epsilons) * (1 - true)
+        return max(0.0, float(first.max()), float(second.max()))
+
+
+def curve_refuted(g: CanaryGuesses, profile: Profile, alpha: float) -> bool:
+    """Do these guesses refute the curve at level α? (The recursion of Mahloujifar, Melis, Chaudhuri 2024.)"""
+    if g.canaries == 0 or g.guesses == 0:
+        return False
+    reached, missed = alpha * g.right / g.canaries, alpha * (g.guesses - g.right) / g.canaries
+    for i in range(g.right - 1, -1, -1):
+        least = max(missed, profile.least_false(min(reached, 1.0)) * (1 - _OUTWARD))
+        if least == missed:
+            break
+        reached = min(1.0, reached + i / (g.guesses - i) * (least - missed))
+        missed = least
+    return reached + missed > g.guesses / g.canaries
+
+
+def split_curve_refuted(several: Sequence[CanaryGuesses], profile: Profile, alpha: float) -> bool:
+    """The same for several numbers of guesses, chosen before training."""
+    return any(curve_refuted(g, profile, alpha / len(several)) for g in several)
+
+
+def guess_canaries(scores: np.ndarray, included: np.ndarray, share: float) -> CanaryGuesses:
+    """Half of ``share`` of the canaries, those with the highest scores, are guessed in; as many with the lowest, out."""
+    each = round(share * len(scores) / 2)
+    order = np.argsort(scores, kind="stable")
+    right = int(included[order[len(order) - each :]].sum() + (~included[order[:each]]).sum())
+    return CanaryGuesses(right, 2 * each, len(scores))
