@@ -11,6 +11,8 @@ import pytest
 import dpaudit as dp
 from dpaudit.auditors.wording import not_yet_refuted, power_words
 from dpaudit.claims import Lower
+from dpaudit.report.content.audit import audit_report
+from dpaudit.report.formats import write
 
 ONE, ZERO = np.ones(1), np.zeros(1)
 
@@ -60,7 +62,7 @@ def test_so_many_runs_are_advised_as_refute() -> None:
 
 @pytest.mark.parametrize("epsilon", [0.5, 2.0])
 def test_the_text_has_a_power_line_unless_the_claim_was_refuted(epsilon: float) -> None:
-    text = audit_text(dp.audit(respond(epsilon), samples=2000, seed=1))
+    text = write("text", audit_report([dp.audit(respond(epsilon), samples=2000, seed=1)]))
     assert ("  power " in text) == (epsilon < 1)
     assert ("had these guesses been right" in text) == (epsilon < 1)
 
