@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from contextvars import Context
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -43,6 +44,15 @@ class Subject:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.function(*args, **kwargs)
+
+    def deploy(self, ledger: Any, budget: Any = None) -> Callable[[Any], Any]:
+        """The certified entry point: ``subject.deploy(ledger)(data)`` seals the data, runs behind a live door and hands back what
+        the subject returns, or refuses. ``ledger``: one, or its path. ``budget``: a Claim, (ε, δ) or ε; the claim by default.
+
+        ``dpaudit.deployment.entry_point`` says what is promised. It lies above this layer, so it is loaded by its name.
+        """
+        deploy: Callable[..., Callable[[Any], Any]] = import_module("dpaudit.deployment.entry_point").deploy
+        return deploy(self, ledger, budget)
 
     @property
     def grey(self) -> bool:

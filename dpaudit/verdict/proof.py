@@ -15,10 +15,10 @@ from dpaudit.channel import Channel, Doors
 from dpaudit.claims import Bound, Claim, DpauditError, Finding, InvalidValue, Leak, Upper
 from dpaudit.claims.leak_watch import watching
 from dpaudit.ledger import Release
-from dpaudit.sealed.array import Sealed
 from dpaudit.sealed.runs import one_run
 from dpaudit.subjects import foreign_randomness as outside
 from dpaudit.subjects.probe import PathWatch
+from dpaudit.subjects.sealed_search import refuse_sealed
 from dpaudit.subjects.subject import Subject, fresh
 
 simulate = Doors(amplified).simulate  # a budget is kept here as a deployment keeps it
@@ -131,8 +131,7 @@ def _run(subject: Subject, claim: Claim, data: Any, seed: int) -> _Run:
         returned = subject.run(fresh(data) if sealed is None else sealed, channel)
     if noticed.leaks:  # also one that the subject caught
         raise noticed.leaks[0]
-    if _holds_sealed(returned):
-        raise Leak("the returned value", subject.name)
+    refuse_sealed(returned, subject.name, [] if sealed is None else [sealed, data])
     if sealed is not None:
         _compare_with_plain(subject, data, seed, channel)
     releases = [event.record for event in channel.events if event.record is not None]
@@ -154,12 +153,6 @@ def _compare_with_plain(subject: Subject, data: Any, seed: int, sealed: Channel)
     )
     if not same:
         raise Leak("telling sealed from plain data, or by randomness or state of its own", subject.name)
-
-
-def _holds_sealed(returned: Any) -> bool:
-    if isinstance(returned, dict):
-        returned = list(returned.values())
-    return isinstance(returned, Sealed) or (isinstance(returned, tuple | list) and any(_holds_sealed(r) for r in returned))
 
 
 def _reports(channel: Channel) -> bool:
