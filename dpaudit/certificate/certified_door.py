@@ -71,7 +71,7 @@ def _require(opened: Opened, subject: Subject) -> None:
     if other is not None:
         raise NotAsCertified(where, other)
     claim = opened.predicate["configuration"]["claim"]
-    mine = configuration_of(subject, Claim(claim["epsilon"], claim["delta"], claim["observer"]))
+    mine = configuration_of(subject, Claim(claim["epsilon"], claim["delta"], claim["observer"], claim.get("arithmetic", "float")))
     if digest_of(mine) != opened.digests.get("configuration"):
         raise NotAsCertified(where, "the subject's configuration is not the one that was certified")
 

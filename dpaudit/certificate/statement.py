@@ -136,7 +136,8 @@ def _door(ledger: LedgerEvidence | None, audited: AuditEvidence | None, claim: C
     if name is None:
         return None
     relation = proven_for(audited) if audited is not None else _relation(ledger, None)
-    return {**claim.to_dict(), "filter": name.partition("(")[0], "proven": True, "relation": relation}
+    budget = {"epsilon": show(claim.epsilon), "delta": show(claim.delta)}
+    return {**budget, "filter": name.partition("(")[0], "proven": True, "relation": relation}
 
 
 def _digests(ledger: LedgerEvidence | None, audited: AuditEvidence | None) -> dict[str, str]:

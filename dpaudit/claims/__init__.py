@@ -4,7 +4,7 @@
 """
 
 from dpaudit.claims.bounds import Bound, Enclosure, Finding, Line, Losses, Lower, Upper
-from dpaudit.claims.claim import OBSERVERS, Claim
+from dpaudit.claims.claim import ARITHMETICS, OBSERVERS, Claim
 from dpaudit.claims.decimals import show
 from dpaudit.claims.errors import BudgetExceeded, Contradiction, DpauditError, InvalidValue, Leak, SensitivityError
 from dpaudit.claims.numbers import (
@@ -23,7 +23,7 @@ from dpaudit.claims.verdict import Outcome, Verdict
 from dpaudit.claims.written_form import WrittenForm
 
 __all__ = [
-    "OBSERVERS", "Bound", "BudgetExceeded", "Claim", "Contradiction", "DpauditError", "Enclosure", "Finding", "InvalidValue",
-    "Leak", "Line", "Losses", "Lower", "Number", "Outcome", "SensitivityError", "Upper", "Verdict", "WrittenForm", "exact",
-    "exact_delta", "exact_epsilon", "float_down", "float_up", "positive", "shorten_up", "show", "sum_up", "whole",
+    "ARITHMETICS", "OBSERVERS", "Bound", "BudgetExceeded", "Claim", "Contradiction", "DpauditError", "Enclosure", "Finding",
+    "InvalidValue", "Leak", "Line", "Losses", "Lower", "Number", "Outcome", "SensitivityError", "Upper", "Verdict", "WrittenForm",
+    "exact", "exact_delta", "exact_epsilon", "float_down", "float_up", "positive", "shorten_up", "show", "sum_up", "whole",
 ]  # fmt: skip

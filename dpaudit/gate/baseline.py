@@ -73,7 +73,10 @@ def change(judged: Judged, before: Mapping[str, Any] | None) -> str:
 
 
 def _pair(budget: Any) -> str:
-    return ", ".join(f"{name} {budget.get(key)}" for name, key in (("ε", "epsilon"), ("δ", "delta"))) if budget else "none"
+    if not budget:
+        return "none"
+    figures = ", ".join(f"{name} {budget.get(key)}" for name, key in (("ε", "epsilon"), ("δ", "delta")))
+    return figures + (", ideal arithmetic" if "arithmetic" in budget else "")
 
 
 def _short(epsilon: Fraction | str | None) -> str:

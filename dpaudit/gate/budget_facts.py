@@ -29,6 +29,7 @@ class BudgetFacts:
     file: str | None = None  # where the subject is defined
     line: int = 1
     picture: Mapping[str, Any] | None = None  # what a page draws: losses of the audit, or how a ledger's spending grew
+    arithmetic: str | None = None  # of the claim; None where there is no subject
 
     def exit_code(self, require: str) -> int:
         """What follows from the verdict; a verdict that nobody knows proves nothing."""

@@ -66,7 +66,9 @@ def believe(found: BudgetFacts, budget: GateBudget) -> BudgetFacts:
 
 
 def _plain(budget: GateBudget, found: BudgetFacts, place: Place) -> Judged:
-    claim = Claim(budget.claim.epsilon, budget.claim.delta, found.observer or budget.observer or "server")
+    claim = Claim(
+        budget.claim.epsilon, budget.claim.delta, found.observer or budget.observer or "server", found.arithmetic or "float"
+    )
     told = {"unit": budget.unit, "neighbours": budget.neighbours, "horizon": budget.horizon, **found.stated}
     known = {key: str(value) for key, value in told.items() if value is not None}
     upper = None if found.upper is None else Fraction(found.upper)

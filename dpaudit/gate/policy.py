@@ -11,7 +11,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from dpaudit.claims import OBSERVERS, Claim, DpauditError, InvalidValue, whole
+from dpaudit.claims import ARITHMETICS, OBSERVERS, Claim, DpauditError, InvalidValue, whole
 from dpaudit.claims.rules import RULES
 from dpaudit.gate.results import Waiver
 
@@ -23,7 +23,7 @@ REQUIRE = ("certified", "not-refuted")
 NEVER_WAIVED = ("DPA002", "DPA007", "DPA008")  # leaks, of which only the first is seen; tampering; waivers themselves
 KEYS = ("budgets", "waive", "baseline", "trusted_keys", "seed", "timeout")
 ALGORITHM_KEYS = ("horizon", "actions", "dim", "calibration")
-TEXT_KEYS = ("subject", "ledger", "observer", "neighbours", "unit", "calibration")
+TEXT_KEYS = ("subject", "ledger", "observer", "arithmetic", "neighbours", "unit", "calibration")
 WHOLE_KEYS = {"samples": 100, "timeout": 1, "horizon": 1, "actions": 1, "dim": 1}  # and the least that each may be
 BUDGET_KEYS = ("epsilon", "delta", "require", "door", *TEXT_KEYS, *WHOLE_KEYS)
 WAIVER_KEYS = ("rule", "fingerprint", "reason", "owner", "expires")
@@ -48,6 +48,7 @@ class GateBudget:
     subject: str | None = None  # file.py:name, module:name or a registered algorithm …
     ledger: str | None = None  # … or the file of a ledger; exactly one of the two
     observer: str | None = None  # default: the subject's own, for a ledger the server
+    arithmetic: str | None = None  # default: the subject's own
     neighbours: str | None = None  # the relation that the subject must be judged for; of a ledger, as its data was sealed
     unit: str | None = None  # whose data a record is, for the reader
     require: str = "certified"
@@ -137,8 +138,8 @@ def _budget(file: Path, name: str, given: Any, seconds: int) -> GateBudget:
     texts = {key: _text(file, where, table, key) for key in TEXT_KEYS}
     if (texts["subject"] is None) == (texts["ledger"] is None):
         raise ConfigError(file, where, "needs a subject or a ledger, one of the two")
-    if texts["ledger"] is not None and {"door", "samples", *ALGORITHM_KEYS[1:]} & table.keys():
-        raise ConfigError(file, where, "is about a ledger, which takes no door, samples, actions, dim or calibration")
+    if texts["ledger"] is not None and {"door", "samples", "arithmetic", *ALGORITHM_KEYS[1:]} & table.keys():
+        raise ConfigError(file, where, "is about a ledger, which takes no door, samples, arithmetic, actions, dim or calibration")
     if not isinstance(table.get("door", False), bool):
         raise ConfigError(file, where, "door must be true or false")
     require = _text(file, where, table, "require") or REQUIRE[0]
@@ -154,7 +155,9 @@ def _claim(file: Path, where: str, table: Mapping[str, Any]) -> Claim:
         if key not in table:
             raise ConfigError(file, where, f'needs {key}, an exact number as a text: {key} = "{example}"')
     try:
-        return Claim(table["epsilon"], table["delta"], table.get("observer", OBSERVERS[0]))
+        return Claim(
+            table["epsilon"], table["delta"], table.get("observer", OBSERVERS[0]), table.get("arithmetic", ARITHMETICS[0])
+        )
     except (InvalidValue, TypeError) as error:
         raise ConfigError(file, where, str(error)) from None
 

@@ -12,7 +12,7 @@ from dpaudit.gate.budget_facts import BudgetFacts, listed
 from dpaudit.gate.policy import ALGORITHM_KEYS, GateBudget
 from dpaudit.subjects.subject import Subject
 from dpaudit.subjects.targets import make_algorithm, registered, subjects_of
-from dpaudit.verdict.decision import BLOCKING
+from dpaudit.verdict.decision import blocking_rules
 from dpaudit.verdict.examination import Options, examine
 
 NO_DOOR = (
@@ -27,21 +27,26 @@ def judge_subject(budget: GateBudget, seed: int, error: float, *, picture: bool 
     relation = subject.neighbours.name
     if budget.neighbours is not None and budget.neighbours != relation:
         raise DpauditError(f"{budget.target} is about {relation} neighbours, the budget about {budget.neighbours}")
-    claim = Claim(budget.claim.epsilon, budget.claim.delta, budget.observer or subject.claim.observer)
+    claim = Claim(
+        budget.claim.epsilon, budget.claim.delta, budget.observer or subject.claim.observer,
+        budget.arithmetic or subject.claim.arithmetic,
+    )  # fmt: skip
     options = Options(
-        claim.epsilon, claim.delta, claim.observer, samples=budget.samples, seed=seed, error=error, picture=picture
+        claim.epsilon, claim.delta, claim.observer, samples=budget.samples, seed=seed, error=error, picture=picture,
+        arithmetic=claim.arithmetic,
     )  # fmt: skip
     verdict = examine(subject, options).verdict
     if _needs_door(verdict) and not budget.door and budget.target not in registered():
         verdict = replace(verdict, verdict=Outcome.UNPROVEN, reason=f"certified {NO_DOOR.format(claim=claim)}")
-    rules = {Outcome.REFUTED: ("DPA003", "DPA004", *BLOCKING), Outcome.UNPROVEN: BLOCKING, Outcome.CERTIFIED: ()}[verdict.verdict]
+    blocking = blocking_rules(claim)
+    rules = {Outcome.REFUTED: ("DPA003", "DPA004", *blocking), Outcome.UNPROVEN: blocking, Outcome.CERTIFIED: ()}[verdict.verdict]
     causes = [place for place, finding in enumerate(verdict.findings) if finding.rule in rules]
     complete = bool(causes) and not _lacks_more(verdict, subject)
     return BudgetFacts(
         str(verdict.verdict), verdict.reason, claim.observer,
         None if verdict.upper is None else show(verdict.upper.epsilon), verdict.lower.to_dict(), verdict.detectable,
         listed(verdict.findings), causes, complete, {"neighbours": relation}, *defined_at(subject.function),
-        None if verdict.losses is None else {"losses": asdict(verdict.losses)},
+        None if verdict.losses is None else {"losses": asdict(verdict.losses)}, claim.arithmetic,
     )  # fmt: skip
 
 

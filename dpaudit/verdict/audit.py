@@ -29,6 +29,7 @@ def audit(
     error: float = REFUTE,
     picture: bool = False,
     progress: Callable[[str], None] = lambda _: None,
+    arithmetic: str | None = None,
 ) -> Verdict:
     """Prove, attack, decide; ``Options`` says what each option means.
 
@@ -36,8 +37,9 @@ def audit(
     Ctrl-C ends a sequential audit.
     """
     options = Options(
-        epsilon, delta, observer, confidence, samples, seed, witness, sequential, workers, scheduler, error, picture, progress
-    )
+        epsilon, delta, observer, confidence, samples, seed, witness, sequential, workers, scheduler, error, picture, progress,
+        arithmetic,
+    )  # fmt: skip
     examination = examine(subject, options)
     if examination.attack.interrupted:
         raise Interrupted(examination.verdict)

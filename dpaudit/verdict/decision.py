@@ -16,6 +16,11 @@ from dpaudit.verdict.proof import Proof
 BLOCKING = ("DPA002", "DPA005", "DPA006")
 
 
+def blocking_rules(claim: Claim) -> tuple[str, ...]:
+    """The rules that nothing is certified beside. Last bits are a note to a claim about ideal arithmetic."""
+    return tuple(rule for rule in BLOCKING if not (claim.ideal and rule == "DPA006"))
+
+
 def decide(subject: Subject, claim: Claim, proof: Proof, attack: Attack, seed: int) -> Verdict:
     """Refuted before certified before unproven. Raises Contradiction when a proven upper bound lies below a lower bound."""
     upper = _upper(proof, attack, claim)
@@ -94,7 +99,7 @@ def _missing(claim: Claim, upper: Upper | None, findings: list[Finding], subject
     """What stands between this subject and a certificate; empty when nothing does."""
     if not subject.grey:
         return "a black box that was not refuted; nothing proves it"
-    blocking = next((finding for finding in findings if finding.rule in BLOCKING), None)
+    blocking = next((finding for finding in findings if finding.rule in blocking_rules(claim)), None)
     if blocking is not None:
         return f"{blocking.rule}: {blocking.message}"
     if upper is None:

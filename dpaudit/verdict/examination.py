@@ -33,6 +33,7 @@ class Options:
     ``workers``: processes for the runs (default: one for each core); ``scheduler``: the address of a dask.distributed scheduler
     that has them run elsewhere. Neither changes any result.
     ``error``: the probability of refuting an honest subject by statistics; several audits of one gate share 10^-6.
+    ``arithmetic``: "float" for the code as it runs, "ideal" for real numbers.
     ``picture``: draw runs for a histogram of losses too, where no game was played.
     """
 
@@ -49,6 +50,7 @@ class Options:
     error: float = REFUTE
     picture: bool = False
     progress: Callable[[str], None] = lambda _: None
+    arithmetic: str | None = None
 
 
 @dataclass(frozen=True)
@@ -86,6 +88,7 @@ def _case(subject: Subject, options: Options) -> Case:
         own.epsilon if options.epsilon is None else options.epsilon,
         own.delta if options.delta is None else options.delta,
         own.observer if options.observer is None else options.observer,
+        own.arithmetic if options.arithmetic is None else options.arithmetic,
     )
     confidence = exact(options.confidence, "confidence")
     if not 0 < confidence < 1:

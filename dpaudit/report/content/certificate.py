@@ -49,6 +49,7 @@ def _document(head: str, predicate: Mapping[str, Any], after: Pairs, before: Pai
 def _content(predicate: Mapping[str, Any]) -> Pairs:
     guarantee, interval = predicate["guarantee"], predicate["guarantee"]["interval"]
     delta = "" if guarantee["delta"] == "0" else f", δ = {guarantee['delta']}"
+    delta += ", ideal arithmetic" if "arithmetic" in guarantee else ""
     shown = (
         "; not attacked" if predicate["audit"] is None else f"; attacked: ε ≥ {at_least(float_down(exact(interval['lower'])))}"
     )

@@ -27,12 +27,14 @@ def test_everything_that_can_be_said_is_read(tmp_path: Path) -> None:
     top = '[tool.dpaudit]\nbaseline = "base.json"\ntrusted_keys = ["keys/a.pub", "keys/b.pub"]\nseed = 7\ntimeout = 30\n'
     more = (
         'require = "not-refuted"\nobserver = "actions"\nneighbours = "replace_one"\nunit = "user"\nsamples = 1000\nhorizon = 50\n'
+        'arithmetic = "ideal"\n'
     )
     write(tmp_path, top + BUDGET + more + WAIVER + "expires = 2027-01-31\n")
     config = read_config(tmp_path)
     (budget,) = config.budgets
     assert (budget.claim.epsilon, budget.claim.delta) == (Fraction(1, 2), Fraction(1, 10**6))
     assert (budget.require, budget.observer, budget.neighbours, budget.unit) == ("not-refuted", "actions", "replace_one", "user")
+    assert budget.arithmetic == budget.claim.arithmetic == "ideal"
     assert (budget.samples, budget.horizon, budget.timeout, config.seed) == (1000, 50, 30, 7)
     assert config.baseline == tmp_path / "base.json"
     assert config.trusted_keys == (tmp_path / "keys/a.pub", tmp_path / "keys/b.pub")
@@ -77,6 +79,8 @@ def test_without_a_table_there_is_no_configuration(tmp_path: Path) -> None:
         (WAIVER + 'expires = 2027-01-31\nticket = "1"\n', "unknown key 'ticket'; known are rule"),
         (BUDGET + 'ledger = "b.ledger"\n', "one of the two"),
         (BUDGET + 'observer = "everybody"\n', "observer must be one of"),
+        (BUDGET + 'arithmetic = "exact"\n', "arithmetic must be float or ideal"),
+        (BUDGET.replace('subject = "a.py:f"', 'ledger = "b.ledger"') + 'arithmetic = "ideal"\n', "is about a ledger"),
         (BUDGET + "timeout = 0\n", "timeout must be a whole number of at least 1"),
         (BUDGET + "samples = 3\n", "samples must be a whole number of at least 100"),
         (BUDGET + 'door = "yes"\n', "door must be true or false"),
