@@ -8,6 +8,8 @@ from dpaudit.claims import OBSERVERS
 
 NAMES = "laplace, gaussian, randomized-response, kary-response"  # for people; what is known stands in dpaudit.noise.registry
 
+TRACEBACK = "when the subject raises, show where in full (for data that the audit makes up)"
+
 
 def mechanism_name(text: str) -> str:
     """The name of a mechanism; they are loaded only when one is asked for."""
@@ -122,6 +124,7 @@ def add_certify_options(command: ArgumentParser) -> None:
     command.add_argument("--observer", choices=OBSERVERS, help="who looks (default: the claim's)")
     command.add_argument("--samples", help="runs per side of the game, as in dpaudit audit")
     command.add_argument("--seed", help="of the audit; drawn and written down otherwise")
+    command.add_argument("--traceback", action="store_true", help=TRACEBACK)
     command.add_argument("--evidence", metavar="FILE", help="what dpaudit claims stored; it must agree with what is decided anew")
     _examples(
         command,
@@ -174,6 +177,7 @@ def add_audit_options(command: ArgumentParser) -> None:
     command.add_argument("--sequential", action="store_true", help="stop at the first run that refutes the claim (e-process)")
     command.add_argument("--workers", metavar="N", help="processes for the runs (default: one for each core)")
     command.add_argument("--scheduler", metavar="URL", help="run on this dask.distributed scheduler, as tcp://host:8786")
+    command.add_argument("--traceback", action="store_true", help=TRACEBACK)
     command.add_argument("--witness", metavar="FILE", help="when refuted, write the witness there")
     command.add_argument(
         "--replay", metavar="WITNESS", help="check this witness (or the JSON of an audit) again, and nothing else"

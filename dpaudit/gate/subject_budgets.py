@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 from dpaudit.claims import Claim, DpauditError, Outcome, Verdict, show
 from dpaudit.gate.budget_facts import BudgetFacts, listed
 from dpaudit.gate.policy import ALGORITHM_KEYS, GateBudget
+from dpaudit.subjects.failure import explain_failure, explain_refusal
 from dpaudit.subjects.subject import Subject
 from dpaudit.subjects.targets import make_algorithm, registered, subjects_of
 from dpaudit.verdict.decision import blocking_rules
@@ -35,7 +37,7 @@ def judge_subject(budget: GateBudget, seed: int, error: float, *, picture: bool 
         claim.epsilon, claim.delta, claim.observer, samples=budget.samples, seed=seed, error=error, picture=picture,
         arithmetic=claim.arithmetic,
     )  # fmt: skip
-    verdict = examine(subject, options).verdict
+    verdict = _examined(subject, options)
     if _needs_door(verdict) and not budget.door and budget.target not in registered():
         verdict = replace(verdict, verdict=Outcome.UNPROVEN, reason=f"certified {NO_DOOR.format(claim=claim)}")
     blocking = blocking_rules(claim)
@@ -48,6 +50,19 @@ def judge_subject(budget: GateBudget, seed: int, error: float, *, picture: bool 
         listed(verdict.findings), causes, complete, {"neighbours": relation}, *defined_at(subject.function),
         None if verdict.losses is None else {"losses": asdict(verdict.losses)}, claim.arithmetic,
     )  # fmt: skip
+
+
+def _examined(subject: Subject, options: Options) -> Verdict:
+    """Raises DpauditError with the subject's own line where it breaks, unless its traceback is asked for."""
+    try:
+        return examine(subject, options).verdict
+    except MemoryError:
+        raise
+    except Exception as error:
+        if os.environ.get("DPAUDIT_TRACEBACK"):
+            raise
+        refused = isinstance(error, DpauditError)
+        raise DpauditError(explain_refusal(subject, error) if refused else explain_failure(subject, error)) from error
 
 
 def _needs_door(verdict: Verdict) -> bool:

@@ -25,6 +25,7 @@ from dpaudit.commands import (
     write_file,
 )
 from dpaudit.commands.options import add_audit_options
+from dpaudit.commands.subject_output import output_aside
 
 if TYPE_CHECKING:
     from dpaudit.subjects.subject import Subject
@@ -55,11 +56,8 @@ def audit_command(options: argparse.Namespace) -> Answer:
         except KeyboardInterrupt:  # verdicts that were reached before stand
             codes.append(fail(f"interrupted; nothing was concluded about {subject.name}", UNUSABLE))
             break
-        except DpauditError as error:
-            codes.append(fail(f"{subject.name}: {error}" if len(subjects) > 1 else str(error), UNUSABLE))
-            continue
-        except Exception as error:  # the subject's own code: its message may hold its data, so only the type is shown
-            codes.append(fail(f"{subject.name} raised {type(error).__name__} when it was run", UNUSABLE))
+        except (Exception, SystemExit) as error:
+            codes.append(_explain(subject, error, alone=len(subjects) == 1, traceback=options.traceback))
             continue
         verdicts.append(examination.verdict)
         codes.append(CODES[examination.verdict.verdict])
@@ -70,19 +68,34 @@ def audit_command(options: argparse.Namespace) -> Answer:
     return worst(codes), write(options.format, audit_report(verdicts, len(subjects) == 1)) if verdicts else ""
 
 
+def _explain(subject: Subject, error: BaseException, *, alone: bool, traceback: bool) -> int:
+    """Say what went wrong in one line, and after it as much as is asked for."""
+    from dpaudit.subjects.failure import explain_failure, explain_refusal, full_traceback
+
+    if isinstance(error, DpauditError):
+        told = explain_refusal(subject, error)
+        code = fail(told if alone else f"{subject.name}: {told}", UNUSABLE)
+    else:
+        code = fail(explain_failure(subject, error), UNUSABLE)
+    if traceback:
+        print(full_traceback(subject, error), file=sys.stderr)
+    return code
+
+
 def _subjects(options: argparse.Namespace) -> list[Subject]:
     from dpaudit.subjects.targets import make_algorithm, registered, subjects_of
 
     if options.target in registered():
         return [make_algorithm(options.target, algorithm_parameters(options))]
     refuse_algorithm_options(options)
-    return subjects_of(options.target)
+    with output_aside():
+        return subjects_of(options.target)
 
 
 def _examine(subject: Subject, options: argparse.Namespace, witness: Any) -> Examination:
     from dpaudit.verdict.examination import Options, examine
 
-    with progress(f"auditing {subject.name}") as tell:
+    with progress(f"auditing {subject.name}") as tell, output_aside():
         how = Options(
             options.epsilon, options.delta, options.observer, options.confidence, options.samples, options.seed, witness,
             options.sequential, options.workers, options.scheduler, progress=tell,

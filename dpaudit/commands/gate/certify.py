@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,6 +24,7 @@ from dpaudit.commands import (
     write_file,
 )
 from dpaudit.commands.options import add_certify_options
+from dpaudit.commands.subject_output import output_aside
 
 if TYPE_CHECKING:
     from dpaudit.certificate import AuditEvidence
@@ -93,25 +95,30 @@ def _subject(target: str, options: argparse.Namespace) -> Subject:
     if target in registered():
         return make_algorithm(target, algorithm_parameters(options))
     refuse_algorithm_options(options)
-    found = subjects_of(target)
+    with output_aside():
+        found = subjects_of(target)
     if len(found) > 1:
         raise DpauditError(f"a certificate is about one subject; name one of the {len(found)} in {target}, as in {target}:name")
     return found[0]
 
 
 def _audited(subject: Subject, options: argparse.Namespace) -> AuditEvidence:
-    from dpaudit.certificate import audit_subject
+    from dpaudit.certificate import Refused, audit_subject
+    from dpaudit.subjects.failure import explain_failure, explain_refusal, full_traceback
 
-    with progress(f"auditing {subject.name}") as tell:
+    with progress(f"auditing {subject.name}") as tell, output_aside():
         try:
             return audit_subject(
                 subject, epsilon=options.epsilon, delta=options.delta, observer=options.observer, samples=options.samples,
                 seed=options.seed, progress=tell,
             )  # fmt: skip
-        except (DpauditError, OSError, MemoryError):
+        except (Refused, MemoryError):
             raise
-        except Exception as error:  # the subject's own code: its message may hold its data, so only the type is shown
-            raise DpauditError(f"{subject.name} raised {type(error).__name__} when it was run") from error
+        except (Exception, SystemExit) as error:
+            if options.traceback:
+                print(full_traceback(subject, error), file=sys.stderr)
+            refused = isinstance(error, DpauditError)
+            raise DpauditError(explain_refusal(subject, error) if refused else explain_failure(subject, error)) from error
 
 
 def verify_certificate(options: argparse.Namespace) -> Answer:

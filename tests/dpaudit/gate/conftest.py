@@ -64,9 +64,14 @@ def talks(ratings, channel):
     return channel.release("sum", ratings.sum(), dp.Laplace(scale=2), sensitivity=2)
 
 
-@dp.subject(claim=dp.Claim(epsilon="1"), neighbours=people)
+@dp.subject(claim=dp.Claim(epsilon="1"), neighbours=[([0.123456789], [0.0])])
 def tells_its_data(ratings, channel):
     raise ValueError("canary 0.123456789")
+
+
+@dp.subject(claim=dp.Claim(epsilon="1"), neighbours=people)
+def quotes_its_data(ratings, channel):
+    raise ValueError(f"canary {ratings.shape}")
 """
 
 
