@@ -49,6 +49,7 @@ class Channel:
         self._events: list[Event] = []
         self._rng = default_rng([door.seed, 2])
         self._asked_rng, self._asked_secret = [False], [False]  # shared with views of some of the trials
+        self.keeps_records = True  # False: an auditor draws very many runs and reads their events alone
 
     @property
     def trials(self) -> int | None:
@@ -168,7 +169,8 @@ class Channel:
             raise InvalidValue("cohort", "empty", "the records whose data is released, or left out for all of them")
         units = query_units(query, self.trials)
         steps, record = asked.steps_of(value, units, self.trials), None
-        if steps is not None and self.trials is None:  # a record is about one run
+        if steps is not None and self.trials is None and (self.keeps_records or self._ledger is not None):
+            # a record is about one run
             paid = self._cost(noise, steps, units.size, share=delta)
             record = asked.record(paid, steps=steps, coordinates=units.size)
         what = (name, "release", units.shape)

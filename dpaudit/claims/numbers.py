@@ -19,6 +19,8 @@ _LONGEST = 4096  # bits of a numerator or denominator
 
 def exact(value: Number, name: str = "value") -> Fraction:
     """Read a number exactly: ``Fraction``, int, "0.1", "1/2", "1e-6"; a float by its shortest decimal."""
+    if type(value) is Fraction:
+        return _bounded(value, name)
     if isinstance(value, bool | bytes) or type(value).__name__ in ("bool", "bool_"):  # the latter are numpy's
         raise InvalidValue(name, value, "a number")
     if isinstance(value, int | Fraction):

@@ -158,6 +158,8 @@ def python_code(noise: Noise) -> str:
 
 def read_grid(grid: Number) -> Fraction:
     """A grid whose units floats can hold. Raises ``InvalidValue``."""
+    if grid is GRID:
+        return GRID
     step = positive(grid, "grid")
     if not Fraction(1, 2**200) <= step <= 2**200:
         raise InvalidValue("grid", grid, "between 2^-200 and 2^200")

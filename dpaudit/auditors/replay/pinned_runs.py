@@ -100,8 +100,10 @@ def multiset_ratio(event: Event, mirror: Event) -> np.ndarray:
 def play(subject: Subject, data: Any, other: Any, seed: int, trials: int | None) -> Replayed:
     """Run on ``data``, replay on ``other``. Raises PathChanged when the outputs do not decide the path (DPA002)."""
     with simulate(seed, trials=trials, every_report=True) as channel:
+        channel.keeps_records = False
         returned = subject.run(fresh(data), channel)
     with replay(channel) as pinned:
+        pinned.keeps_records = False
         again = subject.run(fresh(other), pinned)
     events, mirror = channel.events, pinned.events
     changed = _first_change(events, mirror)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from dpaudit.auditors.replay.pinned_runs import play
+from dpaudit.auditors.runs.fixed_queries import FixedQueries, fixed_queries
 from dpaudit.auditors.runs.output_cells import cells
 from dpaudit.auditors.runs.returned_values import as_rows, row_marks
 from dpaudit.channel import Channel, simulate
@@ -35,10 +36,21 @@ class Trials:
     seed: int
     by_likelihood: bool
     observer: str = "server"  # who sees, beside what is returned, what was released to him
+    _memory: dict[str, FixedQueries | None] = field(default_factory=dict, compare=False, repr=False)  # of all games on this pair
 
     @property
     def largest(self) -> int:
-        return CHUNK if self.subject.vectorised else SINGLE
+        return CHUNK if self.subject.vectorised or self.fixed is not None else SINGLE
+
+    @property
+    def fixed(self) -> FixedQueries | None:
+        """What the two data sets ask in every run, where a call for each run would tell no more. Returned values are not looked
+        at then, so the data must be of a kind that sealed runs have followed into them."""
+        if "fixed" not in self._memory:
+            one_by_one = self.by_likelihood and not self.subject.vectorised
+            sealable = one_by_one and self.subject.neighbours.seal(self.pair[0]) is not None
+            self._memory["fixed"] = fixed_queries(self.subject, self.pair, 0) if sealable else None
+        return self._memory["fixed"]
 
     def chunk(self, number: int, size: int) -> tuple[np.ndarray, np.ndarray]:
         """Coins, and for each run its exact score or the row that it returned."""
@@ -52,6 +64,9 @@ class Trials:
         seed = child(self.seed, number)
         coins = np.random.default_rng([seed, 5]).random(size) < 0.5
         seeds = child(seed, 1), child(seed, 0)
+        if self.fixed is not None:
+            heads = int(coins.sum())
+            return coins, (self.fixed.losses(0, heads, seeds[0]), -self.fixed.losses(1, size - heads, seeds[1]))
         ones, zeros = self._together(coins, seeds) if self.subject.vectorised else self._in_turn(coins, seeds)
         if not self.by_likelihood:
             width = max(ones.shape[1], zeros.shape[1])
@@ -153,6 +168,7 @@ def single_rows(subject: Subject, data: Any, seed: int, observer: str) -> Iterat
     for k in itertools.count():
         if subject.grey:
             with simulate(child(seed, k)) as channel:
+                channel.keeps_records = False
                 returned = subject.public(subject.run(fresh(data), channel))
             returned = _with_released(returned, channel, observer)
         else:

@@ -155,7 +155,7 @@ def _search(case: Case, best: Witness | None, top: Pair, finder: Finder, tries: 
         return figure > claim.epsilon and (shown is None or figure >= shown)
 
     if isinstance(relation, ByStrategy):
-        example = smallest_example(relation.strategy, as_good, case.seed, EXAMPLES)
+        example = smallest_example(relation.strategy, as_good, case.seed, min(tries, EXAMPLES) if shown is None else EXAMPLES)
         witness = None if example is None else finder(example[0])
         return best if example is None or witness is None else _named(witness, chosen_name(example[1], swapped=witness.swapped))
     if not isinstance(relation, ReplaceOne | AddRemove):
