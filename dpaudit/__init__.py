@@ -14,6 +14,7 @@ __version__ = "0.1.0"
 PUBLIC = {
     "accountants": ("account", "amplify", "invert"),
     "certificate": ("live_certified",),
+    "channel": ("Planned",),
     "claims": ("Bound", "BudgetExceeded", "Claim", "DpauditError", "Enclosure", "Verdict"),
     "deployment": ("live", "replay", "simulate"),
     "ledger": ("open_ledger",),

@@ -4,6 +4,7 @@ from dpaudit.accountants import account as account
 from dpaudit.accountants import amplify as amplify
 from dpaudit.accountants import invert as invert
 from dpaudit.certificate import live_certified as live_certified
+from dpaudit.channel import Planned as Planned
 from dpaudit.claims import Bound as Bound
 from dpaudit.claims import BudgetExceeded as BudgetExceeded
 from dpaudit.claims import Claim as Claim
@@ -38,6 +39,7 @@ __all__ = [
     "Gaussian",
     "KaryResponse",
     "Laplace",
+    "Planned",
     "RandomizedResponse",
     "Verdict",
     "account",

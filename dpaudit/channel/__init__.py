@@ -9,10 +9,12 @@ from dpaudit.channel.client_reports import Reports, sum_by_tag
 from dpaudit.channel.door import Channel
 from dpaudit.channel.modes import Event, Live, PathChanged, Transcript
 from dpaudit.channel.opening import Doors, is_live
+from dpaudit.channel.plan import Plan, Planned
+from dpaudit.channel.plan_progress import NotPlanned
 
 __all__ = [
-    "Channel", "Doors", "Event", "Live", "PathChanged", "Reports", "Transcript", "is_live", "live", "replay", "simulate",
-    "sum_by_tag",
+    "Channel", "Doors", "Event", "Live", "NotPlanned", "PathChanged", "Plan", "Planned", "Reports", "Transcript", "is_live",
+    "live", "replay", "simulate", "sum_by_tag",
 ]  # fmt: skip
 
 _doors = Doors()

@@ -15,6 +15,8 @@ from dpaudit.channel.client_reports import Records, Reports, as_records, multise
 from dpaudit.channel.declarations import Asked, check_call, crowd_of, declared_sensitivity, joined, query_units, tag_counts
 from dpaudit.channel.keyed_releases import Kept, written
 from dpaudit.channel.modes import Event, Live, Pinned, Simulated, Transcript
+from dpaudit.channel.plan import Plan
+from dpaudit.channel.plan_progress import CallFacts, Progress
 from dpaudit.channel.proven_sensitivity import Proving
 from dpaudit.channel.release_cost import Amplifier, cost, no_amplification
 from dpaudit.channel.weighted_sums import query_of
@@ -45,6 +47,7 @@ class Channel:
             ledger.require(door.kind)
         self._proving = Proving(proven, relation, door.strict)
         self._kept = Kept()
+        self._plans: tuple[Progress, ...] = ()
         self._index: np.ndarray | None = None
         self._events: list[Event] = []
         self._rng = default_rng([door.seed, 2])
@@ -122,6 +125,13 @@ class Channel:
         view._index = chosen if self._index is None else self._index[chosen]
         return view
 
+    def under(self, plan: Plan) -> Channel:
+        """The same door for one run under a plan, however long it is kept: what is not the plan's next release is refused."""
+        view = object.__new__(Channel)
+        view.__dict__.update(self.__dict__)
+        view._plans = (*self._plans, Progress(plan, self._door.trials))
+        return view
+
     def secret_integers(self, below: Any) -> np.ndarray:
         """Secret uniform integers in [0, below), one per entry; simulation only."""
         if isinstance(self._door, Live):  # one run: a permutation from the cryptographic source serves it
@@ -163,10 +173,11 @@ class Channel:
         if to == "shuffled":
             raise InvalidValue("to", to, "another observer: only channel.reports(…) passes a shuffler")
         query = query_of(name, value, noise, None if self._budget is None else self._budget.epsilon)
-        noise = query.noise
+        planned, noise = noise, query.noise
         asked = self._ask(name, query.value, noise, sensitivity, cohort, to, query.weight)
         if asked.cohort.size == 0 and asked.derived is None:
             raise InvalidValue("cohort", "empty", "the records whose data is released, or left out for all of them")
+        self._follow(asked, "release", CallFacts(planned, cohort, self._index, key))
         units = query_units(query, self.trials)
         steps, record = asked.steps_of(value, units, self.trials), None
         if steps is not None and self.trials is None and (self.keeps_records or self._ledger is not None):
@@ -208,6 +219,8 @@ class Channel:
             raise InvalidValue("values", "values that share records", "one report per record: amplification rests on it")
         asked = self._ask(name, sealed, noise, sensitivity, cohort, to)
         record = self._batch_record(asked, records, delta, sums_only)
+        crowd = record.crowd if record is not None and shuffled else None
+        self._follow(asked, "shuffled" if shuffled else "reports", CallFacts(noise, cohort, self._index, key, crowd))
 
         def draw(kind: str) -> np.ndarray:
             return self._sums(asked, records, record) if kind == "sums" else self._reports(asked, records, record, key)
@@ -228,6 +241,11 @@ class Channel:
         derived, touched, steps = self._proving.derive(name, value, noise, declared, self.trials is not None, weight)
         relation = None if derived is None else relation_of(value)
         return Asked(name, noise, declared, joined(cohort, touched), to, derived, steps, relation)
+
+    def _follow(self, asked: Asked, kind: str, call: CallFacts) -> None:
+        """Raise NotPlanned where a plan that is in force has another release next."""
+        for progress in self._plans:
+            progress.follow(asked, kind, call)
 
     def _batch_record(self, asked: Asked, records: Records, share: Any, sums_only: bool) -> Release | None:
         """The record of a batch of reports; None for many trials, as a record is about one run."""

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.channel import Channel, simulate
+from dpaudit.channel import Channel, Plan, simulate
 from dpaudit.channel.weighted_sums import Weights, weights_in_force
 from dpaudit.claims import Claim, DpauditError, InvalidValue
 from dpaudit.claims.leak_watch import watching
@@ -41,9 +41,16 @@ class Subject:
     evaluate: Callable[[Channel, np.random.Generator], Mapping[str, Any]] | None = None  # play a simulated environment
     notes: Mapping[str, str] = field(default_factory=dict)  # choices, printed with every result
     weights: Weights = field(default_factory=Weights, compare=False, repr=False)  # of its weighted sums
+    plan: Plan | None = None  # its releases in their order; in force at every door that it is called with
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self.function(*args, **kwargs)
+        if self.plan is None:
+            return self.function(*args, **kwargs)
+        return self.function(*map(self._planned, args), **{name: self._planned(value) for name, value in kwargs.items()})
+
+    def _planned(self, argument: Any) -> Any:
+        """A door under this subject's plan; anything else as it is."""
+        return argument.under(self.plan) if self.plan is not None and isinstance(argument, Channel) else argument
 
     def deploy(self, ledger: Any, budget: Any = None) -> Callable[[Any], Any]:
         """The certified entry point: ``subject.deploy(ledger)(data)`` seals the data, runs behind a live door and hands back what
@@ -65,7 +72,7 @@ class Subject:
 
     def run(self, data: Any, channel: Channel) -> Any:
         """One call behind the door: one run, or all of the channel's trials."""
-        extra: dict[str, Any] = {"channel": channel}
+        extra: dict[str, Any] = {"channel": self._planned(channel)}
         if self.vectorised:
             extra["trials"] = channel.trials
         if "rng" in self.takes:
@@ -110,20 +117,28 @@ def fresh(data: Any) -> Any:
         ) from error
 
 
-def subject(*, claim: Claim, neighbours: Any, name: str | None = None) -> Callable[[Callable[..., Any]], Subject]:
-    """Declare a function to be a subject: ``@dp.subject(claim=…, neighbours=…)``."""
+def subject(
+    *, claim: Claim, neighbours: Any, name: str | None = None, plan: Any = None
+) -> Callable[[Callable[..., Any]], Subject]:
+    """Declare a function to be a subject: ``@dp.subject(claim=…, neighbours=…)``.
+
+    ``plan``: its releases in their order, each a ``dp.Planned`` or (name, noise, sensitivity). Every door refuses it any other
+    release; it may stop early.
+    """
     if not isinstance(claim, Claim):
         raise InvalidValue("claim", type(claim).__name__, 'a dp.Claim, such as dp.Claim(epsilon="1")')
 
     def declare(function: Callable[..., Any]) -> Subject:
         if not callable(function):
             raise InvalidValue("subject", type(function).__name__, "a function of (data, channel) or (data, rng)")
-        return make_subject(function, claim, neighbours, name)
+        return make_subject(function, claim, neighbours, name, plan=plan)
 
     return declare
 
 
-def make_subject(function: Callable[..., Any], claim: Claim, neighbours: Any, name: str | None = None, **more: Any) -> Subject:
+def make_subject(
+    function: Callable[..., Any], claim: Claim, neighbours: Any, name: str | None = None, *, plan: Any = None, **more: Any
+) -> Subject:
     """The same without a decorator. Raises InvalidValue when the parameters are not those of a subject."""
     parameters = list(inspect.signature(function).parameters)
     takes = frozenset(parameters[1:])
@@ -134,4 +149,7 @@ def make_subject(function: Callable[..., Any], claim: Claim, neighbours: Any, na
     if needed:
         raise InvalidValue("subject", sorted(needed), "parameters named channel, rng or trials after the data")
     label = name or str(getattr(function, "__name__", "subject"))
-    return Subject(function, claim, as_neighbours(neighbours), label, takes - unknown, **more)
+    if plan is not None and "channel" not in takes:
+        raise InvalidValue("plan", "given", "for subjects with a channel: a black box has no door that could keep it")
+    fixed = None if plan is None else Plan.of(plan)
+    return Subject(function, claim, as_neighbours(neighbours), label, takes - unknown, plan=fixed, **more)

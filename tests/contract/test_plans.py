@@ -1,0 +1,163 @@
+"""A plan fixes a subject's releases: every door refuses any other one, so that its cost holds on every path."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpaudit as dp
+from dpaudit.ledger import MemoryLedger
+
+TEN = dp.replace_one(n=10, low=-1, high=1)
+DATA = np.linspace(-1, 1, 10)
+SECRET = 0.8128  # what is to be released
+PLAN = [("first", dp.Laplace(scale=4), 2), ("second", dp.Laplace(scale=4), 2)]
+
+
+def test_the_signature_of_a_planned_release() -> None:
+    parameters = inspect.signature(dp.Planned).parameters
+    assert list(parameters) == ["name", "noise", "sensitivity", "kind", "cohort", "to", "sampling", "count"]
+    defaults = {name: each.default for name, each in parameters.items() if each.kind is inspect.Parameter.KEYWORD_ONLY}
+    assert defaults == {"kind": "release", "cohort": None, "to": "server", "sampling": None, "count": 1}
+    assert dp.Planned("sum", dp.Laplace(scale=2), 2) == dp.Planned("sum", dp.Laplace(scale="2"), "2.0")
+
+
+def planned(function: Any, plan: Any) -> Any:
+    return dp.subject(claim=dp.Claim(epsilon="1"), neighbours=TEN, plan=plan)(function)
+
+
+DOORS = ("live", "simulated", "trials", "replay")
+
+
+@contextmanager
+def door(kind: str) -> Iterator[Any]:
+    """Each way to open a door; the replayed one pins three outputs."""
+    made = {
+        "live": lambda: dp.live(MemoryLedger(kind="deployment")),
+        "simulated": lambda: dp.simulate(1),
+        "trials": lambda: dp.simulate(1, trials=5),
+        "replay": lambda: dp.replay([np.float64(1), np.float64(2), np.float64(3)]),
+    }
+    with made[kind]() as channel:
+        yield channel
+
+
+def two(data: Any, channel: Any) -> Any:
+    channel.release("first", data.sum(), dp.Laplace(scale=4), sensitivity=2)
+    return channel.release("second", data.sum(), dp.Laplace(scale=4), sensitivity=2)
+
+
+def released(channel: Any, name: str = "first", scale: Any = 4, sensitivity: Any = 2, **more: Any) -> Any:
+    return channel.release(name, SECRET, dp.Laplace(scale=scale), sensitivity=sensitivity, **more)
+
+
+@pytest.mark.parametrize("kind", DOORS)
+@pytest.mark.parametrize("direct", [True, False])
+def test_planned_releases_pass_every_door_and_each_run_begins_anew(kind: str, direct: bool) -> None:
+    subject = planned(two, PLAN)
+    with door(kind) as channel:
+        subject(DATA, channel) if direct else subject.run(DATA, channel)
+    with door("simulated") as channel:
+        for _ in range(3):
+            subject(DATA, channel=channel) if direct else subject.run(DATA, channel)
+        assert len(channel.events) == 6
+
+
+@pytest.mark.parametrize("kind", DOORS)
+def test_a_run_may_stop_early(kind: str) -> None:
+    with door(kind) as channel:
+        planned(lambda data, channel: released(channel), PLAN)(DATA, channel)
+        planned(lambda data, channel: None, PLAN)(DATA, channel)
+
+
+OTHERS: dict[str, Any] = {
+    "name": lambda c: released(c, "other"),
+    "order": lambda c: released(c, "second"),
+    "noise": lambda c: released(c, scale="4.000001"),
+    "kind of noise": lambda c: c.release("first", SECRET, dp.Gaussian(sigma=4), sensitivity=2),
+    "grid": lambda c: c.release("first", SECRET, dp.Laplace(scale=4, grid="1/2"), sensitivity=2),
+    "more noise": lambda c: released(c, scale=8),
+    "sensitivity": lambda c: released(c, sensitivity=1),
+    "observer": lambda c: released(c, to="actions"),
+    "kind": lambda c: c.reports("first", np.zeros(10), dp.Laplace(scale=4), sensitivity=2),
+    "one too many": lambda c: [released(c), released(c, "second"), released(c, "second")],
+}
+
+
+@pytest.mark.parametrize("kind", DOORS)
+@pytest.mark.parametrize("ask", OTHERS.values(), ids=OTHERS.keys())
+def test_any_other_release_is_refused_at_every_door_and_named(kind: str, ask: Any) -> None:
+    with door(kind) as channel, pytest.raises(dp.DpauditError, match="is refused: the plan") as raised:
+        planned(lambda data, channel: ask(channel), PLAN)(DATA, channel)
+    assert str(SECRET) not in str(raised.value)  # what was to be released
+    assert "no more releases" in str(raised.value) or "'first' (release) with dp.Laplace" in str(raised.value)
+
+
+def test_nothing_is_charged_or_drawn_for_a_refused_release() -> None:
+    ledger = MemoryLedger(kind="deployment")
+    with dp.live(ledger) as channel, pytest.raises(dp.DpauditError, match="the plan"):
+        planned(lambda data, channel: released(channel, "other"), PLAN)(DATA, channel)
+    assert list(ledger.releases()) == []
+    assert not ledger.unused_charges()
+
+
+def test_a_door_that_the_subject_keeps_stays_under_its_plan() -> None:
+    with dp.simulate(1) as channel:
+        later = planned(lambda data, channel: lambda: released(channel, "other"), PLAN)(DATA, channel)
+        with pytest.raises(dp.DpauditError, match="the plan"):
+            later()
+        released(channel, "other")  # the twin: whoever opened the door is under no plan
+
+
+@pytest.mark.parametrize("cohort", [None, range(5), range(4), range(6)])
+def test_a_planned_cohort_is_the_one_that_is_named_and_touched(cohort: Any) -> None:
+    plan = [dp.Planned("half", dp.Laplace(scale=2), 2, cohort=range(5))]
+
+    def half(data: Any, channel: Any) -> Any:
+        return channel.release("half", data[:5].sum(), dp.Laplace(scale=2), sensitivity=2, cohort=cohort)
+
+    def wider(data: Any, channel: Any) -> Any:
+        return channel.release("half", data.sum(), dp.Laplace(scale=2), sensitivity=2, cohort=range(5))
+
+    with dp.simulate(1) as channel:
+        if cohort == range(5):
+            planned(half, plan)(dp.seal(DATA, -1, 1), channel)
+        else:
+            with pytest.raises(dp.DpauditError, match="cohort"):
+                planned(half, plan)(dp.seal(DATA, -1, 1), channel)
+        with pytest.raises(dp.DpauditError, match="not in its cohort"):
+            planned(wider, plan)(dp.seal(DATA, -1, 1), channel)
+
+
+def test_counts_repeat_and_trials_that_part_follow_the_plan_each_for_itself() -> None:
+    plan = [dp.Planned("v", dp.Laplace(scale=4), 2, count=2)]
+
+    def parts(data: Any, channel: Any, trials: Any) -> None:
+        released(channel, "v")
+        for half in (np.arange(2), np.arange(2, 5)):
+            released(channel.at(half), "v")
+
+    def again(data: Any, channel: Any, trials: Any) -> None:
+        parts(data, channel, trials)
+        released(channel.at([1]), "v")
+
+    with dp.simulate(1, trials=5) as channel:
+        planned(parts, plan)(DATA, channel, 5)
+        with pytest.raises(dp.DpauditError, match="no more releases"):
+            planned(again, plan)(DATA, channel, 5)
+
+
+def test_a_release_under_a_key_takes_one_place_of_the_plan() -> None:
+    def twice(data: Any, channel: Any) -> Any:
+        return [released(channel, key="k"), released(channel, key="k"), released(channel, "second", key="l")]
+
+    ledger = MemoryLedger(kind="deployment")
+    for _ in range(2):  # the second run is handed what the first one drew
+        with dp.live(ledger) as channel:
+            assert len(set(map(float, planned(twice, PLAN)(DATA, channel)))) == 2
+    assert len(list(ledger.releases())) == 2
