@@ -11,9 +11,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-import dpaudit as dp
 from dpaudit.claims import InvalidValue
 from dpaudit.sealed import seal_sums, snap
+from dpaudit.sealed.array import seal_declared
 
 Rounds = range | tuple[Any, Any]
 
@@ -184,7 +184,7 @@ class SealedRewards:
         return seal_sums(self.rewards.sum(rounds, action), start, stop, self.high - self.low, size)
 
     def each(self, rounds: Rounds, action: np.ndarray) -> Any:
-        return dp.seal(self.rewards.each(rounds, action), self.low, self.high, first=bounds(rounds)[0])
+        return seal_declared(self.rewards.each(rounds, action), self.low, self.high, first=bounds(rounds)[0])
 
     def replace(self, t: int, value: float) -> SealedRewards:
         return SealedRewards(self.rewards.replace(t, value))

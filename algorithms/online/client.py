@@ -16,6 +16,7 @@ import dpaudit as dp
 from dpaudit.channel import Channel
 from dpaudit.claims import InvalidValue, Number
 from dpaudit.ledger import Ledger, MemoryLedger
+from dpaudit.sealed.array import seal_declared
 
 
 @dataclass(frozen=True)
@@ -110,7 +111,7 @@ def _terms(ticket: Ticket) -> Terms:
 
 def _randomised(ticket: Ticket, reward: float, door: Channel) -> float:
     terms = _terms(ticket)
-    sealed = dp.seal([as_reward(reward)], terms.low, terms.high, first=ticket.round)
+    sealed = seal_declared([as_reward(reward)], terms.low, terms.high, first=ticket.round)
     noise, key = dp.Laplace(terms.scale), f"ticket {ticket.id}"
     return float(door.release(f"batch {ticket.batch}", sealed[0], noise, sensitivity=terms.sensitivity, key=key))
 

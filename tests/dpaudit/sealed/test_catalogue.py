@@ -374,7 +374,7 @@ PLANTED: dict[str, Plant] = {
         lambda x: np.square(x.sum()), False,
     ),
     "steps rounded down": (
-        Dependence, "steps", lambda self, grid, norm: int(self.moves.sum() / float(grid)), ENTRIES["share"][0], False,
+        Dependence, "steps", lambda self, grid, norm: int(self.moves.sum() / float(grid)), ENTRIES["exp"][0], False,
     ),
     "masks that share an end as disjoint": (
         conditions, "_facts_of_comparison", lambda *a: _open_ends(_compared(*a)), ENTRIES["masks that share an end"][0], True,
