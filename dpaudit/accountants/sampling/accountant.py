@@ -1,0 +1,168 @@
+"""Certified ε(δ), δ(ε) and moments of releases from Poisson samples, for adding and for removing one record.
+
+Valid where rates and noise were fixed in advance: each release has a dominating pair for each direction, and those compose,
+adaptive queries included (Zhu, Dong, Wang 2022, Thm 10). The answer is the larger of the two directions' compositions, never
+the composition of the larger curve: neither direction dominates in general (Lebeda, Regehr, Kamath, Steinke 2024).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from fractions import Fraction
+from typing import Any
+
+from dpaudit.accountants.sampling import closed_forms
+from dpaudit.accountants.sampling.contours.contour import BITS, MOST_PRODUCTS, PATIENT, Composition
+from dpaudit.accountants.sampling.contours.search import GOOD, Ends, contour_delta, contour_epsilon, moment_bound, moment_delta
+from dpaudit.accountants.sampling.contours.tilted_law import short
+from dpaudit.accountants.sampling.groups import DIRECTIONS, SampledGaussian, canonical, plain_part, sampled_part, steps
+from dpaudit.accountants.sampling.lattice.grid_search import added_delta, added_epsilon, grid_delta, grid_epsilon
+from dpaudit.claims import Enclosure, InvalidValue, Number, exact_delta, exact_epsilon, float_down, float_up, positive
+from dpaudit.claims.balls import decimal, precision, upper
+
+METHOD = "Poisson-subsampled Gaussian, certified contour"
+_DIGITS = 15
+_FEW = 600  # releases up to which a grid of losses is tried
+_GOOD_DELTA = 1e-6
+
+
+def sampled_epsilon(groups: Iterable[SampledGaussian], delta: Number, others: Sequence[tuple[Any, int]] = ()) -> Enclosure:
+    """Enclose the least ε with δ(ε) ≤ δ: proven to meet δ at ``upper``, and not to below ``lower``.
+
+    ``others``: losses of other mechanisms with their counts, symmetric in P and Q, as ``losses.privacy_loss`` has them.
+    Raises ``InvalidValue`` where no finite ε exists (δ = 0).
+    """
+    failure, composed = exact_delta(delta), canonical(groups)
+    if not composed and not others:
+        return Enclosure(Fraction(0), Fraction(0), True, METHOD)
+    if not failure:
+        raise InvalidValue("delta", delta, "above 0: Gaussian noise has no finite ε at 0")
+    remove = _epsilon(_composition(composed, "remove", others), failure)
+    add = _epsilon(_composition(composed, "add", others), failure, enough=remove.lower)
+    low, high = max(remove.lower, add.lower), max(remove.upper, add.upper)
+    high = decimal(high, _DIGITS, up=True)
+    return Enclosure(min(decimal(low, _DIGITS, up=False), high), high, True, METHOD)
+
+
+def sampled_delta(groups: Iterable[SampledGaussian], epsilon: Number, others: Sequence[tuple[Any, int]] = ()) -> Enclosure:
+    """Enclose δ(ε), the larger of both directions."""
+    level, composed = exact_epsilon(epsilon), canonical(groups)
+    if not composed and not others:
+        return Enclosure(Fraction(0), Fraction(0), True, METHOD)
+    remove = _delta(_composition(composed, "remove", others), level)
+    add = _delta(_composition(composed, "add", others), level, enough=remove[0])
+    low, high = max(remove[0], add[0]), max(remove[1], add[1])
+    return Enclosure(min(low, high), high, True, METHOD)
+
+
+def sampled_moment(groups: Iterable[SampledGaussian], order: Number) -> Fraction:
+    """An upper bound on K(c) = ln E e^{cL} of all releases together at the order c > 0: the larger of both directions'.
+
+    At one order fixed in advance these may be added up while rates and noise depend on what was released (Feldman & Zrnic 2021);
+    then ε = (K + c ln c − (1+c) ln(1+c) − ln δ)/c. Rounded up to a c with 20 bits, where K/c is larger.
+    """
+    c = positive(order, "order")
+    if not Fraction(1, 2**20) <= c <= 10**6:
+        raise InvalidValue("order", order, "from 2^-20 to 10^6")
+    near = short(float(c))
+    rounded = near if Fraction(near) >= c else short(near * (1 + 2.0**-19))
+    composed, bounds = canonical(groups), [Fraction(0)]
+    with precision(BITS):
+        for direction in DIRECTIONS:
+            bounds.append(upper(_composition(composed, direction, ()).log_moment(rounded)))
+    # K is convex with K(0) = 0, so K(c) ≤ K(c') c/c' for c ≤ c'
+    return max(bounds) * c / Fraction(rounded)
+
+
+def _composition(groups: Sequence[SampledGaussian], direction: Any, others: Sequence[tuple[Any, int]]) -> Composition:
+    return Composition(sampled_part(groups), plain_part(groups), direction, tuple(others))
+
+
+def _closed(composed: Composition) -> Callable[[Fraction], tuple[Fraction, Fraction]] | None:
+    """δ(ε) in closed form, where there is one."""
+    if composed.others:
+        return None
+    if not composed.groups:
+        return lambda epsilon: closed_forms.plain_gaussian(composed.mu_squared, epsilon)
+    if steps(composed.groups) == 1 and not composed.mu_squared:
+        return lambda epsilon: closed_forms.one_release(composed.groups[0], composed.direction, epsilon)
+    return None
+
+
+def _epsilon(composed: Composition, delta: Fraction, enough: Fraction | None = None) -> Ends:
+    """Enclose ε of one direction; an upper end that is at most ``enough`` need not be improved."""
+    curve = _closed(composed)
+    if curve is not None:
+        return closed_forms.least_epsilon(curve, delta)
+    largest = _largest_loss(composed)
+    most = moment_bound(composed, delta)
+    most = min(most, Fraction(largest)) if largest < math.inf else most
+    if enough is not None and most <= enough:
+        return Ends(Fraction(0), most)
+    ends = Ends(Fraction(0), most)
+    for attempt in _attempts(composed, delta):
+        try:
+            found = attempt(ends)
+        except ArithmeticError:
+            continue
+        ends = Ends(max(ends.lower, found.lower), min(ends.upper, found.upper))
+        if ends.width <= GOOD or (enough is not None and ends.upper <= enough):
+            break
+    return ends
+
+
+def _largest_loss(composed: Composition) -> float:
+    """For add, L = −ln w < −ln(1−q): no more than the sum of these, rounded up; infinite where something has no largest loss."""
+    if composed.direction == "remove" or composed.mu_squared or composed.others:
+        return math.inf
+    return sum(-group.count * math.log1p(-float_up(group.rate)) for group in composed.groups) * (1 + 1e-9)
+
+
+def _attempts(composed: Composition, delta: Fraction) -> list[Callable[[Ends], Ends]]:
+    """Ways to enclose ε, cheap ones first."""
+    attempts: list[Callable[[Ends], Ends]] = [lambda _: contour_epsilon(composed, delta, MOST_PRODUCTS)]
+    if composed.groups:
+        cut = composed.with_cuts(delta / 10**10)
+        attempts.append(lambda _: contour_epsilon(cut, delta, MOST_PRODUCTS))
+        few = steps(composed.groups) <= _FEW and not composed.mu_squared and not composed.others
+        if few and composed.direction == "remove":
+            attempts.append(lambda known: grid_epsilon(composed.groups, delta, float(known.upper)))
+        elif few:
+            attempts.append(lambda known: added_epsilon(composed.groups, delta, float(known.upper)))
+        attempts.append(lambda _: contour_epsilon(cut, delta, PATIENT))
+    return attempts
+
+
+def _delta(composed: Composition, epsilon: Fraction, enough: Fraction = Fraction(0)) -> tuple[Fraction, Fraction]:
+    """Enclose δ(ε) of one direction; an upper end that is at most ``enough`` need not be improved."""
+    curve = _closed(composed)
+    if curve is not None:
+        return curve(epsilon)
+    if epsilon >= _largest_loss(composed):
+        return Fraction(0), Fraction(0)
+    below, above = float_down(epsilon), float_up(epsilon)  # δ falls: its upper end at the smaller, its lower at the larger ε
+    low, high = Fraction(0), moment_delta(composed, epsilon)
+    if high <= enough:
+        return low, high
+    for attempt in _delta_attempts(composed):
+        try:
+            first, second = attempt(below), attempt(above)
+        except ArithmeticError:
+            continue
+        low, high = max(low, second[0]), min(high, first[1])
+        if high - low <= _GOOD_DELTA * high:
+            break
+    return min(low, high), high
+
+
+def _delta_attempts(composed: Composition) -> list[Callable[[float], tuple[Fraction, Fraction]]]:
+    attempts: list[Callable[[float], tuple[Fraction, Fraction]]] = [lambda at: contour_delta(composed, at, None)]
+    if composed.groups:
+        attempts.append(lambda at: contour_delta(composed, at, 10**10))
+        few = steps(composed.groups) <= _FEW and not composed.mu_squared and not composed.others
+        if few and composed.direction == "remove":
+            attempts.append(lambda at: grid_delta(composed.groups, at, 10 / max(at, 1e-3)))
+        elif few:
+            attempts.append(lambda at: added_delta(composed.groups, at))
+    return attempts

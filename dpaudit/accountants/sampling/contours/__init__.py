@@ -1,0 +1,1 @@
+"""Many releases: moments along a contour, in floats with proven error bounds."""

@@ -1,0 +1,156 @@
+"""The least ε with δ(ε) ≤ δ for one direction: floats find it, certified values of δ on both sides prove it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from dpaudit.accountants.sampling.contours.contour import BITS, Composition, Contour
+from dpaudit.accountants.sampling.contours.elementary import Floats
+from dpaudit.accountants.sampling.contours.plans import float_log_moments, places, saddle_guess, saddle_log_delta, scan
+from dpaudit.claims.balls import ball, precision, upper
+
+GOOD = 3e-7  # relative width of ε at which nothing else is tried
+_ATTEMPTS = 12
+
+
+@dataclass(frozen=True)
+class Ends:
+    """ε is proven to be at most ``upper`` and at least ``lower``."""
+
+    lower: Fraction
+    upper: Fraction
+
+    @property
+    def width(self) -> float:
+        """Relative to ``upper``."""
+        return float((self.upper - self.lower) / self.upper) if self.upper else 0.0
+
+
+def moments_of(composed: Composition) -> Callable[[Floats], Floats]:
+    """K(c) in floats."""
+    floats = composed.floats
+    half = float(composed.mu_squared) / 2
+
+    def moments(c: Floats) -> Floats:
+        total = half * c * (c + 1)
+        for group in floats:
+            total = total + group.count * float_log_moments(group, composed.direction, c)
+        for law, count in composed.others:
+            total = total + count * (law.log_moment(c.astype(np.complex128)).real + float(law.top) * c)
+        return np.asarray(total)
+
+    return moments
+
+
+def cancellation_limit(steps: int) -> float:
+    """Nats that may cancel: rounding is about 10^-14 a step."""
+    return min(10.0, max(1.5, math.log(1e7 / max(steps, 1))))
+
+
+def moment_bound(composed: Composition, delta: Fraction) -> Fraction:
+    """ε from the best single moment, certified: (K(c) + κ(c) − ln δ)/c."""
+    log_delta = log(delta)
+    known = scan(moments_of(composed), lambda c, k: (k - log_delta) / c)
+    order = float(known.orders[known.best])
+    with precision(BITS):
+        c = ball(Fraction(order))
+        bound = (composed.log_moment(order) + c * c.log() - (1 + c) * (1 + c).log() - ball(delta).log()) / c
+        return max(Fraction(0), upper(bound))
+
+
+def moment_delta(composed: Composition, epsilon: Fraction) -> Fraction:
+    """δ(ε) from the best single moment, certified: e^{K(c) + κ(c) − cε}, at most 1."""
+    known = scan(moments_of(composed), lambda c, k: k - c * float(epsilon))
+    order = float(known.orders[known.best])
+    with precision(BITS):
+        c = ball(Fraction(order))
+        bound = (composed.log_moment(order) + c * c.log() - (1 + c) * (1 + c).log() - c * ball(epsilon)).exp()
+        return upper(bound) if bound < 1 else Fraction(1)
+
+
+def contour_epsilon(composed: Composition, delta: Fraction, most: int) -> Ends:
+    """Enclose ε by one contour. Raises ``ArithmeticError`` where that fails, or costs more than ``most``."""
+    log_delta = log(delta)
+    known = scan(moments_of(composed), lambda c, k: (k - log_delta) / c)
+    guess = saddle_guess(known, log_delta)
+    limit = cancellation_limit(sum(group.count for group in composed.groups))
+    for _ in range(3):
+        place = places(known, guess, log_delta, limit)[0]
+        curve = Contour(composed, place, most)
+        root, slope = newton(curve, guess, log_delta)
+        if abs(root - guess) * place.c < 1.0:
+            break
+        guess = root
+    return certified(curve.delta, root, slope, delta)
+
+
+def contour_delta(composed: Composition, epsilon: float, cut: int | None) -> tuple[Fraction, Fraction]:
+    """(lower, upper) around δ(ε) by one contour; ``cut``: leave out what is so many times less likely than δ."""
+    known = scan(moments_of(composed), lambda c, k: k - c * epsilon)
+    limit = cancellation_limit(sum(group.count for group in composed.groups))
+    log_delta = saddle_log_delta(known, epsilon)
+    for _ in range(3):
+        law = composed.with_cuts(Fraction(math.exp(max(-600.0, log_delta))) / cut) if cut else composed
+        known = scan(moments_of(law), lambda c, k: k - c * epsilon) if cut else known
+        place = places(known, epsilon, log_delta, limit)[0]
+        curve = Contour(law, place)
+        value = curve.float_delta(epsilon)[0]
+        if not math.isfinite(value):
+            raise ArithmeticError("the contour cancels")
+        if abs(value - log_delta) < 2.0:
+            break
+        log_delta = value
+    return curve.delta(epsilon)
+
+
+def newton(curve: Contour, start: float, log_delta: float) -> tuple[float, float]:
+    """Where the float curve passes ``log_delta``, and the slope of ln δ there."""
+    epsilon = start
+    for _ in range(40):
+        value, slope = curve.float_delta(epsilon)
+        if not math.isfinite(value) or not slope < 0:
+            return epsilon, -curve.place.c
+        step = (log_delta - value) / slope
+        epsilon += max(-3 / curve.place.c, min(3 / curve.place.c, step))
+        if abs(step) * curve.place.c < 1e-13:
+            break
+    return epsilon, slope
+
+
+def certified(curve: Callable[[float], tuple[Fraction, Fraction]], root: float, slope: float, delta: Fraction) -> Ends:
+    """Move away from the root until a certified value of δ is on the right side."""
+    if root <= 0 or curve(0.0)[1] <= delta:
+        if curve(0.0)[1] <= delta:
+            return Ends(Fraction(0), Fraction(0))
+        root = max(root, 0.0)
+    low, high = curve(root)
+    unit = max(1e-15 * root, 1e-13 / abs(slope))
+    above = root + max(unit, 1.02 * float(high / delta - 1) / abs(slope))
+    top = None
+    for attempt in range(_ATTEMPTS):
+        if curve(above)[1] <= delta:
+            top = above
+            break
+        above += (above - root) * (0.3 if attempt < 3 else 2.0) + unit
+    if top is None:
+        raise ArithmeticError("no ε is proven to meet δ")
+    below = root - max(unit, 1.02 * float(1 - low / delta) / abs(slope))
+    bottom = 0.0
+    for attempt in range(_ATTEMPTS):
+        if below <= 0:
+            break
+        if curve(below)[0] > delta:
+            bottom = below
+            break
+        below -= (root - below) * (0.3 if attempt < 3 else 2.0) + unit
+    return Ends(Fraction(bottom), Fraction(top))
+
+
+def log(value: Fraction) -> float:
+    """ln of a positive fraction."""
+    return math.log(value.numerator) - math.log(value.denominator)

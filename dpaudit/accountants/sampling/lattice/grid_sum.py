@@ -1,0 +1,113 @@
+"""δ(ε) of a sum of losses on a grid: one transform, one power, one transform back, under a tilt, with proven error bounds.
+
+x_i = mass_i e^{c i Δ}/X; z = the circular power of x. δ(ε) = P(some loss is +∞) + X^n e^{−cε} Σ_j z_j e^{−c y_j}(1 −
+e^{−y_j})_+ at y_j = s_j − ε. The window begins at the least sum, so that only sums beyond its end come round; with any θ > c
+they are at most e^{K(θ) − θε − (θ−c)·period}, and count once more from where they belong.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from dpaudit.accountants.sampling.contours.elementary import EXP_ERROR, SLACK, Complexes, Floats, U, exp
+from dpaudit.accountants.sampling.lattice.fourier import inverse, transform, transform_error
+from dpaudit.accountants.sampling.lattice.loss_grid import GridLaw
+
+
+class GridSum:
+    """The law of the sum of n_g losses of each law, all on multiples of ``unit``, near the order c."""
+
+    def __init__(self, laws: Sequence[tuple[GridLaw, int]], unit: float, c: float, length: int) -> None:
+        self.unit, self.c, self.length = unit, c, length
+        self.laws = laws
+        self.start = sum(law.first * count for law, count in laws)
+        spectrum: Complexes | None = None
+        self.log_total, error, steps = 0.0, 0.0, 0
+        for law, count in laws:
+            if not law.masses.any():
+                raise ArithmeticError("the grid is too coarse")
+            x = law.masses * exp(np.minimum(c * unit * np.arange(len(law.masses)), 690.0))
+            total = math.fsum(x)
+            x = x / total
+            self.log_total += count * (math.log(total) + c * unit * law.first)
+            padded = np.zeros(length, dtype=np.complex128)
+            padded[: len(x)] = x
+            part = transform(padded)
+            one = float(np.linalg.norm(x)) * transform_error(length)
+            # each factor has modulus at most 1, but for rounding: the errors of a product add up
+            error += count * one * 1.01 + count * 4 * U
+            powered = _power(part, count)
+            spectrum = powered if spectrum is None else spectrum * powered
+            steps += count
+        if spectrum is None:
+            raise ArithmeticError("nothing to sum")
+        self.sums: Floats = inverse(spectrum).real
+        norm = float(np.linalg.norm(self.sums))
+        self.error = (error + transform_error(length) * (norm + error)) * SLACK * (1 + 1e-6)
+        # weights: e^{ciΔ} and the division, relatively; the logarithm of X^n absolutely
+        self.drift = steps * (EXP_ERROR + 8 * U + 2 * U * c * unit * max(len(law.masses) for law, _ in laws)) + 1e-13 * (
+            1 + abs(self.log_total)
+        )
+        self.infinite = self._infinite()
+
+    def _infinite(self) -> float:
+        """P(some loss is +∞), the masses being those of ``laws``: ΠM^n − ΠF^n."""
+        finite, whole = 0.0, 0.0
+        for law, count in self.laws:
+            mass = math.fsum(law.masses)
+            finite += count * math.log(mass)
+            whole += count * math.log(mass + law.infinite)
+        return math.exp(whole) * -math.expm1(finite - whole)
+
+    def delta(self, epsilon: float) -> tuple[float, float]:
+        """(below, above) δ(ε) of this law."""
+        sums = (self.start + np.arange(self.length)) * self.unit
+        first = max(0, min(self.length, math.floor(epsilon / self.unit) - self.start))
+        y = sums[first:] - epsilon
+        y = np.maximum(y, 0.0)
+        weights = exp(np.maximum(-self.c * y, -690.0)) * -np.expm1(-y)
+        value = float((self.sums[first:] * weights).sum())
+        scale = math.exp(min(600.0, self.log_total - self.c * epsilon))
+        rounding = self.error * float(np.linalg.norm(weights)) + 2e-12 * abs(value)  # sums of up to 2^20 terms, y within 2U s
+        around = self._around(epsilon)
+        above = scale * (value + rounding) * math.exp(self.drift) + self.infinite * (1 + 1e-12) + around[1]
+        below = scale * (value - rounding) * math.exp(-self.drift) + self.infinite * (1 - 1e-12) - around[0]
+        return below, above
+
+    def _around(self, epsilon: float) -> tuple[float, float]:
+        """What comes round at most, and what that adds where it belongs."""
+        period, end = self.length * self.unit, (self.start + self.length) * self.unit
+        orders = self.c * np.geomspace(0.25, 16.0, 40)
+        size = np.zeros_like(orders)
+        for law, count in self.laws:
+            used = np.flatnonzero(law.masses)[:: max(1, len(law.masses) // 2000)]  # cells are joined at their right end, upward
+            edges = np.append(used[1:], len(law.masses))
+            joined = np.add.reduceat(law.masses, used)
+            exponents = np.multiply.outer(orders, self.unit * (law.first + edges))
+            top = exponents.max(axis=1)
+            size += count * (top + np.log((joined * np.exp(exponents - top[:, None])).sum(axis=1)))
+        above = orders > self.c * 1.01
+        round_about = float((size - orders * epsilon - (orders - self.c) * period)[above].min())
+        beyond = float((size - orders * end).min())
+        ratio = 1.1  # the periods after the first, and the rounding of these sums
+        return math.exp(min(600.0, round_about)) * ratio, math.exp(min(600.0, beyond)) * ratio
+
+
+def _power(base: Complexes, count: int) -> Complexes:
+    total, square = np.ones_like(base), base
+    while count:
+        if count & 1:
+            total = total * square
+        count >>= 1
+        if count:
+            square = square * square
+    return total
+
+
+def as_fractions(ends: tuple[float, float]) -> tuple[Fraction, Fraction]:
+    """The ends as fractions between 0 and 1."""
+    return Fraction(min(1.0, max(0.0, ends[0]))), Fraction(min(1.0, max(0.0, ends[1])))
