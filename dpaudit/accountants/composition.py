@@ -39,6 +39,12 @@ IN_ADVANCE = (
 )
 FACTS = ("mechanism", "sensitivity", "steps", "coordinates")  # of a charge, beside the parameters of its mechanism
 BLANKET = "privacy blanket, exact (Balle et al. 2019; Su et al. 2025)"
+SAMPLED = ", on Poisson samples (Zhu, Dong, Wang 2022)"
+SAMPLED_PURE = ", on Poisson samples: ln(1 + q(e^ε − 1)) each (Li, Qardaji, Su 2012)"
+COINS = (
+    "every record enters each sample by its own secret coin with probability {}, fresh each time; neighbours add or remove one "
+    "record; the batch's size and ids stay secret; rate and noise constant"
+)
 CLONES = "clones, exact (Feldman–McMillan–Talwar 2021)"
 
 
@@ -64,6 +70,20 @@ class Read:
         steps = int(-(-sensitivity // noise.grid)) if release.steps is None else release.steps
         coordinates = 1 if release.coordinates is None else release.coordinates
         return cls(release, noise, capped_steps(noise, steps, coordinates), coordinates)
+
+    @property
+    def count(self) -> int:
+        """How many equal releases the entry stands for."""
+        return 1 if self.release.count is None else self.release.count
+
+    @property
+    def sampling(self) -> Fraction | None:
+        """The rate of the Poisson sample that each was computed from."""
+        return None if self.release.sampling is None else Fraction(self.release.sampling)
+
+    def part(self, shuffled: int | None = None) -> Part:
+        """As what is composed."""
+        return Part(self.noise, self.steps, self.count, self.coordinates, shuffled, self.sampling)
 
     @property
     def crowd(self) -> int:
@@ -175,6 +195,8 @@ def _understated(releases: Sequence[Release]) -> list[Finding]:
 
 def _line(read: Read, delta: Fraction) -> Line:
     release, pure = read.release, read.noise.epsilon(read.steps)
+    if read.sampling is not None or read.count > 1:
+        return _repeated_line(read, pure, delta)
     if release.kind == "shuffled" and pure is not None:
         return _shuffled_line(read, pure, delta)
     if pure is None:
@@ -201,6 +223,22 @@ def _line(read: Read, delta: Fraction) -> Line:
         )
     theorem = read.noise.theorem + (", local" if release.kind == "reports" else "")
     return Line(release.name, read.clients, pure, True, pure, theorem, "sensitivity " + _known(release))
+
+
+def _repeated_line(read: Read, pure: Fraction | None, delta: Fraction) -> Line:
+    """Several equal releases, or releases from Poisson samples, in one entry: one plan with constant parameters."""
+    release, sensitivity = read.release, ("L2 " if pure is None else "") + "sensitivity " + _known(read.release)
+    conditions = ([COINS.format(show(read.sampling))] if read.sampling is not None else []) + [sensitivity]
+    times = f"{read.count} × " if read.count > 1 else ""
+    amplified_by = (SAMPLED if pure is None else SAMPLED_PURE) if read.sampling is not None else ""
+    theorem = times + read.noise.theorem + amplified_by
+    if pure is None and not delta:
+        words = f"{read.noise.words.split()[0]} mechanism"
+        return Line(release.name, read.clients, Fraction(0), False, Fraction(0), words, "needs δ > 0; give --delta")
+    shuffled = read.crowd if release.kind == "shuffled" else None
+    bound = least([Counter([read.part(shuffled)])], delta, fixed=True)
+    own = bound.epsilon if pure is None else pure
+    return Line(release.name, read.clients, own, True, bound.epsilon, theorem, "; ".join(conditions), bound.delta)
 
 
 def _shuffled_line(read: Read, pure: Fraction, delta: Fraction) -> Line:
@@ -234,7 +272,7 @@ def touched(reads: Sequence[Read], unused: Sequence[Charge], observer: str, delt
                 continue
         crowd = min(read.fewest_alike, read.crowd) if observer == "actions" else read.crowd
         shuffled = crowd if read.release.kind == "shuffled" else None
-        yield Part(read.noise, read.steps, 1, read.coordinates, shuffled), read.cohort
+        yield read.part(shuffled), read.cohort
     for charge in unused:
         yield lost(charge), charge.cohort
 

@@ -63,4 +63,4 @@ def _key(group: Group) -> tuple[AnyPart, ...]:
 def _times(part: AnyPart, count: int) -> AnyPart:
     if isinstance(part, Known):
         return Known(part.epsilon, part.delta, part.count * count)
-    return Part(part.noise, part.steps, part.count * count, part.coordinates, part.shuffled)
+    return replace(part, count=part.count * count)

@@ -63,7 +63,7 @@ def odometer(ledger: Ledger | str | Path | Iterable[Release], *, delta: Number |
 def _readings(releases: Iterable[Release], total: _StoppedSums) -> Iterator[Reading]:
     for place, release in enumerate(releases):
         read = Read.of(release)
-        total.add(Part(read.noise, read.steps, 1, read.coordinates), read.cohort)
+        total.add(read.part(), read.cohort)
         yield Reading(place + 1, release.name, *total.reading())
 
 
@@ -76,7 +76,7 @@ class _StoppedSums:
 
     def add(self, part: AnyPart, cohort: Cohort) -> None:
         rho, missed = zcdp_rho([part])
-        pure = part.noise.epsilon(part.steps) if isinstance(part, Part) else part.epsilon
+        pure = part.pure() if isinstance(part, Part) else part.epsilon * part.count
         self.pure.add(Charge(pure or Fraction(0), missed, cohort))
         self.rest.add(Charge(rho if pure is None else Fraction(0), Fraction(0), cohort))
         self.all.add(Charge(rho, Fraction(0), cohort))

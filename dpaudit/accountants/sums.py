@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
 from dpaudit.accountants.interface import Least
+from dpaudit.accountants.losses.numerical import compose
 from dpaudit.accountants.losses.parts import AnyPart, Known, Part
 from dpaudit.accountants.losses.renyi import zcdp_rho
 from dpaudit.accountants.shuffle.amplifier import amplified
@@ -14,7 +16,7 @@ from dpaudit.channel.release_cost import cost, gaussian_epsilon, rho
 from dpaudit.claims import InvalidValue, shorten_up, sum_up
 from dpaudit.ledger.spending.zcdp_sums import zcdp_epsilon
 
-ZCDP = "zCDP sums"
+ZCDP, SAMPLED = "zCDP sums", "certified composition on Poisson samples"
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,7 @@ def _epsilon_sum(parts: tuple[AnyPart, ...], delta: Fraction) -> Least:
         elif part.noise.epsilon(part.steps) is None:
             continue  # one of the Gaussians
         else:
-            one, failure = cost(part.noise, part.steps, share, shuffled=part.shuffled, amplify=amplified)
+            one, failure = _one(part, share)
         epsilon, spent = shorten_up(epsilon + part.count * (one or 0)), shorten_up(spent + part.count * failure)
     if gaussians:
         left = delta - spent
@@ -78,12 +80,32 @@ def _epsilon_sum(parts: tuple[AnyPart, ...], delta: Fraction) -> Least:
     methods = [
         "pure sums" if len(gaussians) < len(parts) else "",
         "shuffle amplification" if batches else "",
-        ZCDP if gaussians else "",
+        ZCDP if any(part.sampling is None for part in gaussians) else "",
+        SAMPLED if any(part.sampling is not None for part in gaussians) else "",
     ]
     return Least(epsilon, spent, "; ".join(filter(None, methods)))
 
 
+def _one(part: Part, share: Fraction) -> tuple[Fraction | None, Fraction]:
+    if part.sampling is not None:
+        return part.pure_one(), Fraction(0)
+    return cost(part.noise, part.steps, share, shuffled=part.shuffled, amplify=amplified)
+
+
 def _without_pure_cost(parts: list[Part], delta: Fraction) -> Fraction:
-    if len(parts) == 1 and parts[0].count == 1:
+    """One entry's own curve, or Σρ where sampling counts for nothing.
+
+    Of several entries on samples, whose parameters may have been chosen on the way, also Σε of their own curves at equal
+    shares of δ: sums of (ε, δ) hold for parameters that depend on what was released (Rogers et al. 2016).
+    """
+    if len(parts) == 1 and parts[0].count == 1 and parts[0].sampling is None:
         return gaussian_epsilon(parts[0].noise, parts[0].steps, delta, parts[0].coordinates)
-    return zcdp_epsilon(sum_up(part.count * rho(part.noise, part.steps) for part in parts), delta)
+    summed = zcdp_epsilon(sum_up(part.count * rho(part.noise, part.steps) for part in parts), delta)
+    sampled, rest = [part for part in parts if part.sampling is not None], [part for part in parts if part.sampling is None]
+    if not sampled:
+        return summed
+    share = delta / (len(sampled) + bool(rest))
+    with suppress(InvalidValue, ArithmeticError):
+        own = sum_up(compose([part], share).upper for part in sampled) + (_without_pure_cost(rest, share) if rest else 0)
+        return min(own, summed)
+    return summed

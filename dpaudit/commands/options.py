@@ -40,12 +40,14 @@ def add_peers_options(command: ArgumentParser) -> None:
     command.add_argument("--k", help="how many answers there are, of kary-response")
     command.add_argument("--sensitivity", help="how far one record moves the query (default 1)")
     command.add_argument("--count", metavar="K", help="number of releases about the same records (default 1)")
+    command.add_argument("--sampling", metavar="Q", help="rate of the fresh Poisson sample that each release is computed from")
     command.add_argument("--delta", help="δ to account at (default 1e-6)")
     _examples(
         command,
         "dpaudit peers today.ledger --delta 1e-6",
         "dpaudit peers --mechanism laplace --scale 10 --count 100",
         "dpaudit peers --mechanism gaussian --sigma 10 --count 10000",
+        "dpaudit peers --mechanism gaussian --sigma 1.5 --sampling 0.04 --count 2250 --delta 1e-5",
     )
 
 
@@ -55,6 +57,7 @@ def add_calibrate_options(command: ArgumentParser) -> None:
     command.add_argument("--delta", help="δ to keep (default 0)")
     command.add_argument("--sensitivity", help="how far one record moves the query (default 1): L1, or L2 for gaussian")
     command.add_argument("--count", metavar="K", help="number of releases about the same records (default 1)")
+    command.add_argument("--sampling", metavar="Q", help="rate of the fresh Poisson sample that each release is computed from")
     command.add_argument("--shuffled", action="store_true", help="noise of one report among n that a shuffler mixes")
     command.add_argument("--n", help="number of honest shuffled reports")
     command.add_argument("--range", help="length of the interval that a report's value lies in (default 2: [-1, 1])")
@@ -69,6 +72,7 @@ def add_calibrate_options(command: ArgumentParser) -> None:
         command,
         "dpaudit calibrate --mechanism laplace --epsilon 1 --sensitivity 2",
         "dpaudit calibrate --mechanism gaussian --epsilon 1 --delta 1e-6 --count 100",
+        "dpaudit calibrate --mechanism gaussian --epsilon 3 --delta 1e-5 --sampling 0.01 --count 1000",
         "dpaudit calibrate --shuffled --n 10000 --epsilon 1 --delta 1e-6",
     )
 

@@ -61,8 +61,8 @@ def _examined(subject: Subject, options: Options) -> Verdict:
     except Exception as error:
         if os.environ.get("DPAUDIT_TRACEBACK"):
             raise
-        refused = isinstance(error, DpauditError)
-        raise DpauditError(explain_refusal(subject, error) if refused else explain_failure(subject, error)) from error
+        explained = explain_refusal(subject, error) if isinstance(error, DpauditError) else explain_failure(subject, error)
+        raise DpauditError(explained) from error
 
 
 def _needs_door(verdict: Verdict) -> bool:

@@ -175,10 +175,11 @@ def test_removable_records_are_deployed_as_such(tmp_path: Path) -> None:
     assert {release.derived for release in releases_in(tmp_path / "today.ledger")} == {Fraction(1)}
 
 
-def test_what_is_printed_tells_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_printed_tells_nothing_and_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def chatty(data: Any, channel: Any) -> Any:
         print(data, f"{data.sum()}")
         return channel.release("sum", data.sum(), dp.Laplace(scale=2), sensitivity=2)
 
-    declare(chatty).deploy(tmp_path / "today.ledger")(DATA)
+    with pytest.raises(dp.DpauditError, match="DPA002"):
+        declare(chatty).deploy(tmp_path / "today.ledger")(DATA)
     assert capsys.readouterr().out == "<sealed private data> <sealed private data>\n"

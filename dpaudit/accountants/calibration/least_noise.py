@@ -15,6 +15,7 @@ from fractions import Fraction
 from dpaudit.accountants.losses.numerical import compose, composed_delta
 from dpaudit.accountants.losses.parts import Part
 from dpaudit.accountants.numerics.search import log
+from dpaudit.accountants.sampling.groups import read_rate
 from dpaudit.channel.release_cost import LARGEST_EPSILON, epsilon_at, gaussian_epsilon, rho, zcdp_delta
 from dpaudit.claims import Enclosure, InvalidValue, Number, exact_delta, exact_epsilon, positive, whole
 from dpaudit.claims.balls import decimal
@@ -55,6 +56,7 @@ class Calibration:
     gives: Enclosure
     others: Sequence[NoiseRule] = ()
     n: int | None = None  # reports of a shuffled batch
+    sampling: Fraction | None = None
 
     @property
     def python(self) -> str:
@@ -73,6 +75,7 @@ class NoiseTask:
     grid: Fraction
     count: int
     counts: tuple[tuple[str, int], ...] = ()  # whole-number parameters that are not chosen
+    sampling: Fraction | None = None  # rate of the Poisson sample that each release is computed from
 
     @property
     def kind(self) -> type[Noise]:
@@ -81,6 +84,10 @@ class NoiseTask:
     def noise(self, size: Fraction) -> Noise:
         """Noise of this size: scale, sigma, or 1/ε0 of a response. More is more private."""
         return self.kind.of_size(size if self.kind.stronger > 0 else 1 / size, self.grid, dict(self.counts))
+
+    def part(self, noise: Noise) -> Part:
+        """All releases, as what is composed."""
+        return Part(noise, self.steps, self.count, sampling=self.sampling)
 
     def rounded(self, size: Fraction) -> Fraction:
         """Up, until the parameter is a short decimal."""
@@ -96,6 +103,7 @@ def calibrate(
     count: object = 1,
     grid: Number = GRID,
     method: str | None = None,
+    sampling: Number | None = None,
     **counts: object,
 ) -> Calibration:
     """The least noise with which ``count`` releases keep (ε, δ); for randomised response the largest ε0 per answer.
@@ -103,13 +111,19 @@ def calibrate(
     ``sensitivity`` is L1 for Laplace and L2 for Gaussian noise, rounded up to whole steps of the grid, as the door does.
     ``method``: one of ``pure``, ``zcdp``, ``exact`` (one release, or randomised responses), ``numerical`` (several); the best
     of those that hold if left out. All hold for queries that depend on earlier answers; ``pure`` and ``zcdp`` also when
-    the noise does. ``counts``: whole-number parameters of the mechanism, such as ``k``. Raises ``InvalidValue``.
+    the noise does. ``sampling``: each release of Gaussian noise is computed from a fresh Poisson sample with this rate;
+    neighbours then add or remove one record, and only ``numerical`` serves. ``counts``: whole-number parameters of the
+    mechanism, such as ``k``. Raises ``InvalidValue``.
     """
     if mechanism not in MECHANISMS:
         raise InvalidValue("mechanism", mechanism, "one of " + ", ".join(MECHANISMS))
     if method is not None and method not in METHODS:
         raise InvalidValue("method", method, "one of " + ", ".join(METHODS))
     task, moved = _task(mechanism, epsilon, delta, sensitivity, count, grid, counts)
+    if sampling is not None:
+        task = replace(task, sampling=read_rate(sampling))
+        if task.kind.pure:
+            raise InvalidValue("sampling", sampling, "left out: calibration on samples knows Gaussian noise only")
     if not task.kind.pure and not task.delta:
         raise InvalidValue("delta", delta, f"greater than 0: {task.kind.words} has no finite ε at δ = 0")
     if task.epsilon > LARGEST_EPSILON:
@@ -122,7 +136,7 @@ def calibrate(
         raise InvalidValue("method", method, f"{reason} {task.count} {mechanism} release(s) at this ε, δ and grid")
     rules.sort(key=lambda rule: _size(rule) * (WORTH if rule.method == "pure" else 1))
     best, gives = _settle(task, rules[0])
-    return Calibration(best, task.epsilon, task.delta, moved, task.count, gives, rules[1:])
+    return Calibration(best, task.epsilon, task.delta, moved, task.count, gives, rules[1:], sampling=task.sampling)
 
 
 def _task(
@@ -154,6 +168,8 @@ def read_counts(kind: type[Noise], counts: Mapping[str, object]) -> tuple[tuple[
 
 def _rules(task: NoiseTask) -> list[NoiseRule]:
     """The rules that serve this task; one that cannot be evaluated (δ too small, a grid too coarse) is left out."""
+    if task.sampling is not None:
+        return [_numerical(task)]
     found = [_pure(task)] if task.kind.pure else []
     exact = task.count <= task.kind.most_changes
     more = [_exact if exact else _numerical, *([_zcdp] if task.count > 1 else [])]
@@ -193,7 +209,7 @@ def _exact(task: NoiseTask) -> NoiseRule:
 
 def _numerical(task: NoiseTask) -> NoiseRule:
     def curve(noise: Noise) -> Fraction:
-        return composed_delta([Part(noise, task.steps, task.count)], task.epsilon)[1]
+        return composed_delta([task.part(noise)], task.epsilon)[1]
 
     return NoiseRule("numerical", least(task, curve), "numerical composition, certified (Zhu, Dong, Wang 2022, Thm 10)", False)
 
@@ -222,13 +238,13 @@ def _accounted(task: NoiseTask, method: str, noise: Noise) -> Enclosure:
     """
     low, high = Fraction(0), task.epsilon
     with suppress(InvalidValue, ArithmeticError):
-        tight = compose([Part(noise, task.steps, task.count)], task.delta)
+        tight = compose([task.part(noise)], task.delta)
         low, high = tight.lower, tight.upper
     if method == "pure":
         high = (noise.epsilon(task.steps) or Fraction(0)) * task.count
     elif method == "zcdp":
         high = epsilon_at(task.delta, lambda epsilon: zcdp_delta(task.count * rho(noise, task.steps), epsilon) <= task.delta)
-    elif not task.kind.pure and task.count == 1:
+    elif not task.kind.pure and task.count == 1 and task.sampling is None:
         high = gaussian_epsilon(noise, task.steps, task.delta)  # as an account rounds it
     return Enclosure(min(low, high), high, True, method)
 

@@ -17,6 +17,7 @@ from dpaudit.accountants.losses.loss_contour import Contour, LossSaddle, plan, s
 from dpaudit.accountants.losses.loss_lattice import LatticeSum, lattice_sum, moved, spacing_for
 from dpaudit.accountants.losses.parts import AnyPart, ComposedLosses, Known, Part, lower_losses, upper_losses
 from dpaudit.accountants.numerics.search import crossing, log
+from dpaudit.accountants.sampling.mixtures import any_sampled, mixture_delta, mixture_epsilon
 from dpaudit.claims import Enclosure, InvalidValue, Number, exact_delta, exact_epsilon
 from dpaudit.claims.balls import decimal, lower, precision, upper
 
@@ -37,6 +38,8 @@ def compose(parts: Sequence[AnyPart], delta: Number) -> Enclosure:
         if pure is None:
             raise InvalidValue("delta", delta, "larger: these releases have no finite ε at it")
         return Enclosure(pure, pure, True, "pure sum")
+    if any_sampled(parts):
+        return mixture_epsilon(parts, failure)
     above, below = upper_losses(parts, failure), lower_losses(parts, failure)
     if above.added >= failure:
         raise InvalidValue("delta", failure, "larger: these releases have no finite ε at it")
@@ -51,6 +54,8 @@ def composed_delta(parts: Sequence[AnyPart], epsilon: Number) -> tuple[Fraction,
     level, pure = exact_epsilon(epsilon), pure_sum(parts)
     if pure is not None and level >= pure:
         return Fraction(0), Fraction(0)
+    if any_sampled(parts):
+        return mixture_delta(parts, level, _LEAST_DELTA)
     above, below = upper_losses(parts, _LEAST_DELTA), lower_losses(parts, _LEAST_DELTA)
     low, high = _delta(above, level)
     if below != above:

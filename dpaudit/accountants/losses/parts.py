@@ -11,6 +11,7 @@ from dpaudit.accountants.losses.finite_loss import finite_loss
 from dpaudit.accountants.losses.privacy_loss import GaussianLoss, LaplaceLoss, LatticeLoss, PrivacyLoss, ResponseLoss
 from dpaudit.accountants.losses.shuffled_loss import shuffled_loss
 from dpaudit.accountants.numerics.search import log
+from dpaudit.accountants.sampling.pure_sampling import sampled_pure
 from dpaudit.claims import InvalidValue
 from dpaudit.claims.balls import ball, precision, upper
 from dpaudit.noise import Noise
@@ -25,6 +26,7 @@ class Part:
     """``count`` releases by one mechanism, each of whose queries moves by at most ``steps`` of its grid (L1; L2 for Gaussian).
 
     ``coordinates``: how many numbers a release holds. ``shuffled``: each release is a batch of so many shuffled reports.
+    ``sampling``: each release is computed from a fresh Poisson sample with this rate; None: from all records.
     """
 
     noise: Noise
@@ -32,10 +34,16 @@ class Part:
     count: int = 1
     coordinates: int = 1
     shuffled: int | None = None
+    sampling: Fraction | None = None
+
+    def pure_one(self) -> Fraction | None:
+        """ε at δ = 0 of one of them; None if there is none."""
+        one = self.noise.epsilon(self.steps)
+        return one if one is None or self.sampling is None else sampled_pure(one, self.sampling)
 
     def pure(self) -> Fraction | None:
         """ε at δ = 0 of all of them; None if there is none."""
-        one = self.noise.epsilon(self.steps)
+        one = self.pure_one()
         return None if one is None else one * self.count
 
 
@@ -76,7 +84,7 @@ def upper_losses(parts: Sequence[AnyPart], delta: Fraction) -> ComposedLosses:
 
 def lower_losses(parts: Sequence[AnyPart], delta: Fraction) -> ComposedLosses | None:
     """ComposedLosses that bound these releases from below; None if no such bound is known."""
-    if any(isinstance(part, Known) or part.shuffled is not None for part in parts):
+    if any(isinstance(part, Known) or part.shuffled is not None or part.sampling is not None for part in parts):
         return None
     return _losses(parts, delta, up=False)
 
@@ -110,6 +118,8 @@ def _loss(part: AnyPart, delta: Fraction, *, up: bool) -> tuple[PrivacyLoss, int
         decades = math.ceil(log(part.count / delta) / math.log(10)) + 3
         law, missed = shuffled_loss(part.noise, part.steps, part.shuffled, decades)
         return law, part.count, part.count * missed
+    if part.sampling is not None:  # known only by its pure ε: Gaussian noise on samples has an accountant of its own
+        return ResponseLoss(part.pure_one() or Fraction(0)), part.count, Fraction(0)
     match part.noise.loss(part.steps):
         case GaussianFact(spread):
             return _gaussian(part, spread, delta, up=up)

@@ -53,7 +53,7 @@ def opacus(name: str) -> Method:
         import opacus.accountants
 
         accountant = getattr(opacus.accountants, name)()
-        accountant.history = [(multiplier(part), 1.0, part.count) for part in parts]
+        accountant.history = [(multiplier(part), float(part.sampling or 1), part.count) for part in parts]
         return float(accountant.get_epsilon(delta))
 
     return Method(check, compute)
@@ -100,7 +100,8 @@ def _event(part: Part, dp_event: Any) -> tuple[Any, int]:
         chance = answers * rest / (1 + (answers - 1) * rest)
         return dp_event.RandomizedResponseDpEvent(chance, answers), part.count * part.steps
     if part.noise.spread is not None:
-        return dp_event.GaussianDpEvent(multiplier(part)), part.count
+        event = dp_event.GaussianDpEvent(multiplier(part))
+        return event if part.sampling is None else dp_event.PoissonSampledDpEvent(float(part.sampling), event), part.count
     if part.steps >= FINE:
         return dp_event.LaplaceDpEvent(multiplier(part)), part.count
     return dp_event.DiscreteLaplaceDpEvent(float(part.noise.epsilon(1) or 0), part.steps), part.count
@@ -110,14 +111,24 @@ def _check_kinds(parts: Parts, *, gaussian_only: bool = False) -> None:
     for part in parts:
         if part.shuffled is not None:
             raise CannotExpress("shuffled batches")
+        if part.sampling is not None and part.noise.spread is None:
+            raise CannotExpress(f"{part.noise.words} on Poisson samples, as a pure ε")
         if gaussian_only and part.noise.spread is None:
             raise CannotExpress(part.noise.words)
         if part.noise.spread is not None and multiplier(part) * part.steps < FINE:
             raise CannotExpress("Gaussian noise on a coarse grid")
 
 
+def _mu_squared(part: Part) -> float:
+    """Of one release; on samples q²(e^{1/σ²} − 1), as the central limit has it (Bu et al. 2020), and one jump beside it."""
+    whole = multiplier(part) ** -2
+    if part.sampling is None:
+        return whole
+    return min(whole, float(part.sampling) ** 2 * math.expm1(min(whole, 300.0)) + whole / part.count)
+
+
 def _reach(parts: Parts) -> float:
     """About the largest privacy loss that matters: the pure sum, and μ²/2 + 10μ for Gaussians."""
-    mu = math.sqrt(sum(part.count / multiplier(part) ** 2 for part in parts if part.noise.spread is not None))
-    pure = sum(float(part.noise.epsilon(part.steps) or 0) * part.count for part in parts)
+    mu = math.sqrt(sum(part.count * _mu_squared(part) for part in parts if part.noise.spread is not None))
+    pure = sum(float(part.pure() or 0) for part in parts)
     return pure + mu * mu / 2 + 10 * mu

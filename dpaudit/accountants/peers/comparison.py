@@ -125,6 +125,7 @@ def judge(figure: Figure, ours: Enclosure, pure: Fraction | None) -> tuple[Figur
     if below:
         note = "negative" if value < 0 else "below what an attack attains"
         message = f"{figure.peer} {figure.version} says ε ≤ {value:.7g}, which is {note}: at least {show_down(ours.lower)}"
+        note = f"unsafe: {note}"
         finding = Finding("DPA004", message, f"{figure.peer} {figure.method}")
     elif pure is not None and value > float(pure) * (1 + SLACK):
         note = f"above the pure sum {show(pure)}"

@@ -39,7 +39,7 @@ def of_worst_client(releases: Sequence[Release], delta: Fraction, count: int = 1
     worst = account_releases(releases, delta, fixed=True).worst_client["client"]  # as the peers assume
     touching = [read for read in reads if read.cohort.everyone or (worst is not None and worst in read.cohort)]
     groups = Counter(
-        Part(read.noise, read.steps, count, read.coordinates, read.crowd if read.release.kind == "shuffled" else None)
+        replace(read.part(read.crowd if read.release.kind == "shuffled" else None), count=count * read.count)
         for read in touching
         if read.steps
     )
@@ -56,6 +56,7 @@ def _words(part: Part) -> str:
     sizes |= {name: text for name, text in parameters.items() if name not in (*sizes, "grid")}
     moved = "" if part.noise.alphabet else f", sensitivity {show(part.steps * part.noise.grid)}"
     crowd = "" if part.shuffled is None else f", shuffled among {part.shuffled}"
+    crowd += "" if part.sampling is None else f", Poisson samples of rate {show(part.sampling)}"
     shown = ", ".join(f"{name} {text}" for name, text in sizes.items())
     return (f"{part.count} × " if part.count > 1 else "") + f"{part.noise.name} ({shown}{moved}{crowd})"
 

@@ -12,11 +12,13 @@ from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from dpaudit.accountants.sampling import closed_forms
 from dpaudit.accountants.sampling.contours.contour import BITS, MOST_PRODUCTS, PATIENT, Composition
 from dpaudit.accountants.sampling.contours.search import GOOD, Ends, contour_delta, contour_epsilon, moment_bound, moment_delta
 from dpaudit.accountants.sampling.contours.tilted_law import short
-from dpaudit.accountants.sampling.groups import DIRECTIONS, SampledGaussian, canonical, plain_part, sampled_part, steps
+from dpaudit.accountants.sampling.groups import DIRECTIONS, Direction, SampledGaussian, canonical, plain_part, sampled_part, steps
 from dpaudit.accountants.sampling.lattice.grid_search import added_delta, added_epsilon, grid_delta, grid_epsilon
 from dpaudit.claims import Enclosure, InvalidValue, Number, exact_delta, exact_epsilon, float_down, float_up, positive
 from dpaudit.claims.balls import decimal, precision, upper
@@ -27,31 +29,36 @@ _FEW = 600  # releases up to which a grid of losses is tried
 _GOOD_DELTA = 1e-6
 
 
-def sampled_epsilon(groups: Iterable[SampledGaussian], delta: Number, others: Sequence[tuple[Any, int]] = ()) -> Enclosure:
+def sampled_epsilon(
+    groups: Iterable[SampledGaussian], delta: Number, others: Sequence[tuple[Any, int]] = (), plain: Fraction = Fraction(0)
+) -> Enclosure:
     """Enclose the least ε with δ(ε) ≤ δ: proven to meet δ at ``upper``, and not to below ``lower``.
 
-    ``others``: losses of other mechanisms with their counts, symmetric in P and Q, as ``losses.privacy_loss`` has them.
+    ``others``: losses of other mechanisms with their counts, symmetric in P and Q, as ``losses.privacy_loss`` has them;
+    ``plain``: μ² of Gaussian releases without sampling, added to that of groups with rate 1.
     Raises ``InvalidValue`` where no finite ε exists (δ = 0).
     """
     failure, composed = exact_delta(delta), canonical(groups)
-    if not composed and not others:
+    if not composed and not others and not plain:
         return Enclosure(Fraction(0), Fraction(0), True, METHOD)
     if not failure:
         raise InvalidValue("delta", delta, "above 0: Gaussian noise has no finite ε at 0")
-    remove = _epsilon(_composition(composed, "remove", others), failure)
-    add = _epsilon(_composition(composed, "add", others), failure, enough=remove.lower)
+    remove = _epsilon(_composition(composed, "remove", others, plain), failure)
+    add = _epsilon(_composition(composed, "add", others, plain), failure, enough=remove.lower)
     low, high = max(remove.lower, add.lower), max(remove.upper, add.upper)
     high = decimal(high, _DIGITS, up=True)
     return Enclosure(min(decimal(low, _DIGITS, up=False), high), high, True, METHOD)
 
 
-def sampled_delta(groups: Iterable[SampledGaussian], epsilon: Number, others: Sequence[tuple[Any, int]] = ()) -> Enclosure:
+def sampled_delta(
+    groups: Iterable[SampledGaussian], epsilon: Number, others: Sequence[tuple[Any, int]] = (), plain: Fraction = Fraction(0)
+) -> Enclosure:
     """Enclose δ(ε), the larger of both directions."""
     level, composed = exact_epsilon(epsilon), canonical(groups)
-    if not composed and not others:
+    if not composed and not others and not plain:
         return Enclosure(Fraction(0), Fraction(0), True, METHOD)
-    remove = _delta(_composition(composed, "remove", others), level)
-    add = _delta(_composition(composed, "add", others), level, enough=remove[0])
+    remove = _delta(_composition(composed, "remove", others, plain), level)
+    add = _delta(_composition(composed, "add", others, plain), level, enough=remove[0])
     low, high = max(remove[0], add[0]), max(remove[1], add[1])
     return Enclosure(min(low, high), high, True, METHOD)
 
@@ -70,13 +77,15 @@ def sampled_moment(groups: Iterable[SampledGaussian], order: Number) -> Fraction
     composed, bounds = canonical(groups), [Fraction(0)]
     with precision(BITS):
         for direction in DIRECTIONS:
-            bounds.append(upper(_composition(composed, direction, ()).log_moment(rounded)))
+            bounds.append(upper(_composition(composed, direction, (), Fraction(0)).log_moment(rounded)))
     # K is convex with K(0) = 0, so K(c) ≤ K(c') c/c' for c ≤ c'
     return max(bounds) * c / Fraction(rounded)
 
 
-def _composition(groups: Sequence[SampledGaussian], direction: Any, others: Sequence[tuple[Any, int]]) -> Composition:
-    return Composition(sampled_part(groups), plain_part(groups), direction, tuple(others))
+def _composition(
+    groups: Sequence[SampledGaussian], direction: Direction, others: Sequence[tuple[Any, int]], plain: Fraction
+) -> Composition:
+    return Composition(sampled_part(groups), plain_part(groups) + plain, direction, tuple(others))
 
 
 def _closed(composed: Composition) -> Callable[[Fraction], tuple[Fraction, Fraction]] | None:
@@ -103,8 +112,9 @@ def _epsilon(composed: Composition, delta: Fraction, enough: Fraction | None = N
     ends = Ends(Fraction(0), most)
     for attempt in _attempts(composed, delta):
         try:
-            found = attempt(ends)
-        except ArithmeticError:
+            with np.errstate(all="ignore"):
+                found = attempt(ends)
+        except (ArithmeticError, ValueError):  # the latter: a logarithm of nothing, far from where floats are of use
             continue
         ends = Ends(max(ends.lower, found.lower), min(ends.upper, found.upper))
         if ends.width <= GOOD or (enough is not None and ends.upper <= enough):
@@ -147,8 +157,10 @@ def _delta(composed: Composition, epsilon: Fraction, enough: Fraction = Fraction
         return low, high
     for attempt in _delta_attempts(composed):
         try:
-            first, second = attempt(below), attempt(above)
-        except ArithmeticError:
+            with np.errstate(all="ignore"):
+                first = attempt(below)
+                second = first if above == below else attempt(above)
+        except (ArithmeticError, ValueError):
             continue
         low, high = max(low, second[0]), min(high, first[1])
         if high - low <= _GOOD_DELTA * high:

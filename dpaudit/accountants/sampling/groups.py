@@ -38,6 +38,14 @@ class SampledGaussian:
         put(self, "count", whole(count, "count", least=0, most=MOST_STEPS))
 
 
+def read_rate(value: Number) -> Fraction:
+    """A sampling rate: above 0 and at most 1. Raises ``InvalidValue``."""
+    rate = positive(value, "sampling")
+    if rate > 1:
+        raise InvalidValue("sampling", value, "a probability above 0 and at most 1")
+    return rate
+
+
 def canonical(groups: Iterable[SampledGaussian]) -> tuple[SampledGaussian, ...]:
     """The same releases with equal ones counted together, in one order; rates of 0 release nothing and are left out.
 

@@ -26,6 +26,7 @@ def calibrate_command(options: argparse.Namespace) -> Answer:
         "parameter": found.rule.noise.size_name, "value": show(found.rule.value), "python": found.python,
         "claim": {"epsilon": show(found.epsilon), "delta": show(found.delta)},
         "sensitivity": show(found.sensitivity), "grid": show(found.rule.noise.grid), "count": found.count, "n": found.n,
+        **({} if found.sampling is None else {"sampling": show(found.sampling)}),
         "epsilon": {"lower": show(found.gives.lower), "upper": show(found.gives.upper)},
         **{key: value for key, value in rule(found.rule).items() if key != "value"},
         "others": [rule(each) for each in found.others],
@@ -44,7 +45,7 @@ def _plain(options: argparse.Namespace, epsilon: Any) -> Any:
     kind = MECHANISMS[options.mechanism]
     if kind.stronger < 0:
         _refuse(options, ("sensitivity", "grid"), f"is not for {kind.words}: a {kind.answer} is a {kind.answer}")
-    given = {name: getattr(options, name) for name in ("sensitivity", "count", "grid", "method", "k")}
+    given = {name: getattr(options, name) for name in ("sensitivity", "count", "grid", "method", "k", "sampling")}
     return calibrate(options.mechanism, epsilon, options.delta or 0, **{k: v for k, v in given.items() if v is not None})
 
 
@@ -54,7 +55,11 @@ def _shuffled(options: argparse.Namespace, epsilon: Any) -> Any:
     for name in ("n", "delta"):
         if getattr(options, name) is None:
             raise DpauditError(f"--shuffled needs --{name}")
-    _refuse(options, ("sensitivity", "count"), "is not for --shuffled: one batch, and --range is how far one report can move")
+    _refuse(
+        options,
+        ("sensitivity", "count", "sampling"),
+        "is not for --shuffled: one batch, and --range is how far one report can move",
+    )
     given = {
         "mechanism": options.mechanism,
         "spread": options.range,

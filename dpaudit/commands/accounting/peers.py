@@ -38,12 +38,13 @@ def peers_command(options: argparse.Namespace) -> Answer:
 
 def _releases(options: argparse.Namespace) -> tuple[list[Release], int]:
     """Releases from a file, or one release of a named mechanism and how often."""
+    from dpaudit.accountants.sampling.groups import read_rate
     from dpaudit.ledger import Release, load_releases
     from dpaudit.noise import MECHANISMS, written_forms
 
     if (options.ledger is None) == (options.mechanism is None):
         raise DpauditError("give a ledger or --mechanism, one of the two (see dpaudit peers --help)")
-    named = {name: getattr(options, name) for name in ("scale", "sigma", "epsilon", "k", "sensitivity", "count")}
+    named = {name: getattr(options, name) for name in ("scale", "sigma", "epsilon", "k", "sensitivity", "count", "sampling")}
     if options.ledger is not None:
         given = [name for name, value in named.items() if value is not None]
         if given:
@@ -63,6 +64,7 @@ def _releases(options: argparse.Namespace) -> tuple[list[Release], int]:
         sensitivity=Fraction(1) if named["sensitivity"] is None else positive(named["sensitivity"], "sensitivity"),
         parameters={name: show(positive(named[name], name)) for name in form.sizes}
         | {name: str(whole(named[name], name, least=least)) for name, least in form.counts.items()},
+        sampling=None if named["sampling"] is None else show(read_rate(named["sampling"])),
     )], count  # fmt: skip
 
 

@@ -117,8 +117,8 @@ def _audited(subject: Subject, options: argparse.Namespace) -> AuditEvidence:
         except (Exception, SystemExit) as error:
             if options.traceback:
                 print(full_traceback(subject, error), file=sys.stderr)
-            refused = isinstance(error, DpauditError)
-            raise DpauditError(explain_refusal(subject, error) if refused else explain_failure(subject, error)) from error
+            explained = explain_refusal(subject, error) if isinstance(error, DpauditError) else explain_failure(subject, error)
+            raise DpauditError(explained) from error
 
 
 def verify_certificate(options: argparse.Namespace) -> Answer:

@@ -12,7 +12,10 @@ from dpaudit.ledger.records.cohort import Cohort
 
 Forms = Mapping[str, Sequence[WrittenForm]]  # by what stands as "mechanism", the one with the most fields first
 
-_OPTIONAL = frozenset({"mechanism", "sensitivity", "name", "cohort", "to", "n", "grid", "epsilon", "delta", "theorem"})
+MOST_RELEASES = 10**12
+_OPTIONAL = frozenset(
+    {"mechanism", "sensitivity", "name", "cohort", "to", "n", "grid", "epsilon", "delta", "theorem", "count", "sampling"}
+)
 
 
 def flat_fields(data: dict[str, Any], forms: Forms, line: int | None = None) -> dict[str, Any]:
@@ -41,6 +44,7 @@ def _read(data: dict[str, Any], form: WrittenForm, line: int | None) -> dict[str
         parameters["grid"] = positive(data["grid"], "grid")
     moved = _needed(data, "sensitivity") if form.sensitivity is None else data.get("sensitivity", form.sensitivity)
     sensitivity = positive(moved, "sensitivity")
+    times = whole(data.get("count", 1), "count", most=MOST_RELEASES)
     to = data.get("to", "server")
     n = whole(data.get("n", 1), "n")
     return {
@@ -48,14 +52,25 @@ def _read(data: dict[str, Any], form: WrittenForm, line: int | None) -> dict[str
         "mechanism": form.mechanism,
         "parameters": {name: show(number) for name, number in parameters.items()},
         "sensitivity": sensitivity,
-        "epsilon": _epsilon(data, form, sensitivity, parameters),
+        "epsilon": _epsilon(data, form, sensitivity, parameters, times),
         "delta": exact_delta(data.get("delta", 0)),
         "cohort": Cohort.from_json(data.get("cohort"), line),
         "to": to,
         "kind": "shuffled" if to == "shuffled" else "reports" if n > 1 else "release",
         "n": n,
         "theorem": data.get("theorem"),
+        "count": times if times > 1 else None,
+        "sampling": show(_rate(data["sampling"], to)) if "sampling" in data else None,
     }
+
+
+def _rate(value: Any, to: str) -> Fraction:
+    rate = positive(value, "sampling")
+    if rate > 1:
+        raise InvalidValue("sampling", value, "a probability above 0 and at most 1")
+    if to == "shuffled":
+        raise InvalidValue("sampling", value, "left out of a shuffled batch: it is no release from a sample")
+    return rate
 
 
 def _needed(data: dict[str, Any], name: str) -> Any:
@@ -64,12 +79,15 @@ def _needed(data: dict[str, Any], name: str) -> Any:
     return data[name]
 
 
-def _epsilon(data: dict[str, Any], form: WrittenForm, sensitivity: Fraction, parameters: dict[str, Fraction]) -> Fraction | None:
-    """The charge: as declared, but with δ = 0 never below what the mechanism costs."""
-    cost = form.cost(parameters, sensitivity)
+def _epsilon(
+    data: dict[str, Any], form: WrittenForm, sensitivity: Fraction, parameters: dict[str, Fraction], times: int
+) -> Fraction | None:
+    """The charge: as declared, but with δ = 0 never below what the releases cost; sampling counts for nothing here."""
+    one = form.cost(parameters, sensitivity)
+    cost = None if one is None else one * times
     if not form.declares or data.get("epsilon") is None:
         return cost
     declared = exact_epsilon(data["epsilon"])
-    if cost is not None and declared < cost and not exact_delta(data.get("delta", 0)):
+    if cost is not None and declared < cost and not exact_delta(data.get("delta", 0)) and "sampling" not in data:
         raise InvalidValue("epsilon", show(declared), f"at least sensitivity/scale = {show(cost)}")
     return declared

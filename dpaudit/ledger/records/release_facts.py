@@ -11,8 +11,8 @@ from typing import Any
 from dpaudit.claims import InvalidValue
 from dpaudit.ledger.records.printable_text import plain
 
-WHOLE = ("steps", "coordinates", "crowd")
-TEXTS = ("read", "relation")
+WHOLE = ("steps", "coordinates", "crowd", "count")
+TEXTS = ("read", "relation", "sampling")
 FACTS = (*WHOLE, *TEXTS)
 
 _LONGEST = 4096  # digits, as in any JSON that is read

@@ -14,6 +14,7 @@ from dpaudit.report.interface import Report
 from dpaudit.report.rounding import decimal, enclosure_words
 
 OUTSIDE = "the theorem does not hold there: ε0 ≤ log(n/(16 log(2/δ))) fails, so this proves nothing"
+COINS = "every record enters each sample by its own secret coin, fresh each time; neighbours add or remove one record"
 
 
 def calibration_report(data: Mapping[str, Any]) -> Report:
@@ -21,7 +22,8 @@ def calibration_report(data: Mapping[str, Any]) -> Report:
     claim, count, kind = data["claim"], data["count"], MECHANISMS[data["mechanism"]]
     times = f", {count} times" if count > 1 else ""
     crowd = f", {data['n']} shuffled reports" if data["n"] is not None else ""
-    head = f"{kind.size_words} {data['value']}{times}{crowd}: keeps {claim_words(claim, ' = ')}"
+    sample = f", on Poisson samples of rate {data['sampling']}" if "sampling" in data else ""
+    head = f"{kind.size_words} {data['value']}{times}{sample}{crowd}: keeps {claim_words(claim, ' = ')}"
     low, high = (Fraction(data["epsilon"][end]) for end in ("lower", "upper"))
     exactly = f"ε = {show(high)}, exactly" if low == high else f"ε in {enclosure_words(low, high, 9)}"
     pairs = []
@@ -30,6 +32,7 @@ def calibration_report(data: Mapping[str, Any]) -> Report:
         pairs.append(("for", f"{what} {data['sensitivity']} (L{kind.norm})"))
     pairs += [("gives", f"{exactly} at δ = {claim['delta']}"), ("theorem", data["theorem"])]
     pairs += [("holds", _when(data["adaptive"]))] if count > 1 else []
+    pairs += [("needs", COINS)] if sample else []
     pairs.append(("python", data["python"]))
     for other in data["others"]:
         pairs.append(("instead", f"{other['value']} by {other['theorem']}" + ("; " + _when(True) if other["adaptive"] else "")))

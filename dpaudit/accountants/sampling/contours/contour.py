@@ -25,7 +25,7 @@ from dpaudit.accountants.sampling.contours.tilted_law import FloatGroup, TooMany
 from dpaudit.accountants.sampling.groups import Direction, SampledGaussian
 from dpaudit.claims.balls import ball, lower, precision, upper
 
-BITS = 96
+BITS = 192
 MOST_NODES = 20_000
 MOST_PRODUCTS, PATIENT = 40_000_000, 400_000_000  # nodes × abscissae: usually, and as a last resort
 _GROWTH = 1.25  # from one stretch of t to the next
@@ -99,7 +99,7 @@ class Contour:
             (Decay.of(group, composed.direction, c, float(one.mid())), group.count)
             for group, one in zip(floats, singles, strict=True)
         ]
-        count, self.tail = _ending(decays, float(composed.mu_squared), place, _TAIL + place.cancelled)
+        count, self.tail = _ending(decays, float(composed.mu_squared), place, max(_TAIL + place.cancelled, 10.0))
         self.nodes = self._nodes(floats, count)
         t = h * np.arange(count)
         size = (c * c + t * t) * ((c + 1) * (c + 1) + t * t)
@@ -155,8 +155,8 @@ class Contour:
 
     def delta(self, epsilon: float) -> tuple[Fraction, Fraction]:
         """(lower, upper) around δ(ε)."""
-        angles = self.t * epsilon  # t has at most 16 + 20 bits: exact; the product is rounded
-        terms = self.terms * turn(-angles)
+        angles = np.asarray(self.t * epsilon, dtype=np.float64)  # t has at most 16 + 20 bits: exact; the product is rounded
+        terms = np.asarray(self.terms * turn(-angles), dtype=np.complex128)
         modulus = np.abs(self.nodes.values)
         errors = self.nodes.errors + modulus * (U * np.abs(angles) + 32 * U)
         total, error = math.fsum(terms.real), float((errors * self.sizes).sum()) * SLACK

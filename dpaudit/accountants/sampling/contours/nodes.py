@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -42,8 +43,8 @@ class Nodes:
 SLACK_SMALL = 1 + 8 * U
 
 
-def _power(base: np.ndarray, count: int) -> np.ndarray:  # type: ignore[type-arg]
-    total: np.ndarray | None = None  # type: ignore[type-arg]
+def _power(base: Any, count: int) -> Any:
+    total: Any = None
     square = base
     while count:
         if count & 1:
@@ -67,7 +68,7 @@ def ratios(law: TiltedLaw, step: float, count: int, discrete: float) -> Nodes:
     moved = float((law.weights * law.loss_errors).sum()) / total * step + float((law.weights * np.abs(angles)).sum()) / total * U
     fixed = 2 * law.total_error() + 2 * discrete + math.sqrt(2) * (2 * run + len(angles) / run + 8) * U + 8 * U
     errors = (fixed + k * (moved + TURN_ERROR + _PRODUCT)) * SLACK * (1 + 1e-6)
-    return Nodes(sums / total, errors)
+    return Nodes(sums / total, np.asarray(errors, dtype=np.float64))
 
 
 def _powers(base: Complexes, count: int) -> Complexes:

@@ -55,7 +55,8 @@ def cancellation_limit(steps: int) -> float:
 def moment_bound(composed: Composition, delta: Fraction) -> Fraction:
     """ε from the best single moment, certified: (K(c) + κ(c) − ln δ)/c."""
     log_delta = log(delta)
-    known = scan(moments_of(composed), lambda c, k: (k - log_delta) / c)
+    with np.errstate(all="ignore"):
+        known = scan(moments_of(composed), lambda c, k: (k - log_delta) / c)
     order = float(known.orders[known.best])
     with precision(BITS):
         c = ball(Fraction(order))
@@ -65,7 +66,8 @@ def moment_bound(composed: Composition, delta: Fraction) -> Fraction:
 
 def moment_delta(composed: Composition, epsilon: Fraction) -> Fraction:
     """δ(ε) from the best single moment, certified: e^{K(c) + κ(c) − cε}, at most 1."""
-    known = scan(moments_of(composed), lambda c, k: k - c * float(epsilon))
+    with np.errstate(all="ignore"):
+        known = scan(moments_of(composed), lambda c, k: k - c * float(epsilon))
     order = float(known.orders[known.best])
     with precision(BITS):
         c = ball(Fraction(order))

@@ -129,7 +129,7 @@ class TiltedLaw:
         low, high = group.reach(s)
         if (high - low) / eta > MOST_ABSCISSAE:
             raise TooMany("too many abscissae")
-        u = np.arange(math.floor(low / eta), math.ceil(high / eta) + 1) * eta
+        u = np.asarray(np.arange(math.floor(low / eta), math.ceil(high / eta) + 1) * eta, dtype=np.float64)
         log_w, error, share = log_ratio(group, u)
         powers = u * u / 2
         exponents = s * log_w - powers

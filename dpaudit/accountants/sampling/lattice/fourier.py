@@ -24,7 +24,7 @@ def transform_error(length: int) -> float:
 
 @lru_cache(maxsize=8)
 def _twiddles(half: int) -> Complexes:
-    return turn(np.arange(half) * (-math.pi / half))
+    return turn(np.asarray(np.arange(half) * (-math.pi / half), dtype=np.float64))
 
 
 def transform(values: Complexes) -> Complexes:
@@ -41,4 +41,4 @@ def transform(values: Complexes) -> Complexes:
 
 def inverse(values: Complexes) -> Complexes:
     """The inverse transform."""
-    return np.conj(transform(np.conj(values))) / len(values)
+    return np.asarray(np.conj(transform(np.conj(values))) / len(values), dtype=np.complex128)
