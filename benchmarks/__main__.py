@@ -12,6 +12,7 @@ from benchmarks.figures import HEADER
 from benchmarks.games import games
 from benchmarks.ledgers import ledgers
 from benchmarks.regrets import regrets
+from benchmarks.sampled import sampled
 from benchmarks.sealing import sealing
 from benchmarks.shuffles import shuffles
 from benchmarks.throughput import throughput
@@ -27,6 +28,7 @@ PARTS = {
     "sealing": sealing,
     "compositions": compositions,
     "shuffles": shuffles,
+    "sampled": sampled,
 }
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from typing import Any
 
@@ -104,6 +105,11 @@ def _epsilon(composed: Composition, delta: Fraction, enough: Fraction | None = N
     curve = _closed(composed)
     if curve is not None:
         return closed_forms.least_epsilon(curve, delta)
+    if enough is None:
+        with suppress(ArithmeticError, ValueError), np.errstate(all="ignore"):
+            first = contour_epsilon(composed, delta, MOST_PRODUCTS)
+            if first.width <= GOOD:
+                return first
     largest = _largest_loss(composed)
     most = moment_bound(composed, delta)
     most = min(most, Fraction(largest)) if largest < math.inf else most

@@ -29,7 +29,7 @@ BITS = 192
 MOST_NODES = 20_000
 MOST_PRODUCTS, PATIENT = 40_000_000, 400_000_000  # nodes × abscissae: usually, and as a last resort
 _GROWTH = 1.25  # from one stretch of t to the next
-_TAIL = 22.0  # nats by which the nodes left out are below δ
+_TAIL = 18.0  # nats by which the nodes left out are below δ
 _DISCRETE = 39.0
 
 
@@ -68,12 +68,16 @@ class Composition:
         pairs = zip(self.groups, self.cuts, strict=True) if self.cuts else ()
         return sum((beyond(group, self.direction, cut) for group, cut in pairs), Fraction(0))
 
-    def log_moment(self, order: float) -> Any:
+    def single_moments(self, order: float) -> list[Any]:
+        """Balls around ln E e^{cL} of one release of each group, at the precision of the caller."""
+        laws = (tilted_law(group, self.direction, order, 0.0, 40.0) for group in self.floats)
+        return [law.log_moment(discrete) for law, discrete in laws]
+
+    def log_moment(self, order: float, singles: Sequence[Any] | None = None) -> Any:
         """A ball around K(order), at the precision of the caller."""
         total = flint.arb(0)
-        for group in self.floats:
-            law, discrete = tilted_law(group, self.direction, order, 0.0, 40.0)
-            total += group.count * law.log_moment(discrete)
+        for group, single in zip(self.groups, self.single_moments(order) if singles is None else singles, strict=True):
+            total += group.count * single
         z = ball(Fraction(order))
         total += ball(self.mu_squared / 2) * z * (z + 1)
         for law, count in self.others:
@@ -90,9 +94,8 @@ class Contour:
         floats = composed.floats
         self.added = composed.beyond()
         with precision(BITS):
-            rough = [tilted_law(group, composed.direction, c, 0.0, 40.0) for group in floats]
-            singles = [law.log_moment(discrete) for law, discrete in rough]
-            self.peak = composed.log_moment(c)
+            singles = composed.single_moments(c)
+            self.peak = composed.log_moment(c, singles)
             self.below = composed.log_moment(place.below) if place.below else None
             self.above = composed.log_moment(place.above)
         decays = [

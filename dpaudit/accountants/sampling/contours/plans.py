@@ -17,7 +17,7 @@ from dpaudit.accountants.sampling.contours.elementary import Floats
 from dpaudit.accountants.sampling.contours.tilted_law import FloatGroup, exponent_power, short
 from dpaudit.accountants.sampling.groups import Direction
 
-ALIAS = 22.0  # nats by which the aliases are below δ
+ALIAS = 20.0  # nats by which the aliases are below δ
 _LEAST, _LARGEST = 2.0**-12, 2.0**24
 _MOST_POINTS = 4000
 _POINTS = 48
