@@ -188,7 +188,8 @@ def public_names(root: Path) -> list[str]:
                     continue
     if isinstance(tables.get("__all__"), list | tuple):
         return sorted(tables["__all__"])
-    return sorted({name for value in tables.values() if isinstance(value, dict) for names in value.values() for name in names})
+    listed = tables.get("PUBLIC", {})
+    return sorted({name for names in listed.values() for name in names}) if isinstance(listed, dict) else []
 
 
 def undocumented_names(root: Path) -> list[str]:

@@ -98,16 +98,14 @@ def test_the_table_in_the_page_is_that_of_this_tree(tree: Any, rows: dict[str, A
     assert written == pytest.approx(rows[LINES].now, rel=TOLERANCE), RENEW
 
 
-OPEN = pytest.mark.xfail(strict=True, reason="the tree is not there yet; delete this mark with the last one over the limit")
-
 
 @pytest.mark.parametrize(
     ("measure", "limit"),
     [
         ("loose modules in dpaudit/", 8),
-        pytest.param("modules in the largest folder", 12, marks=OPEN),
+        ("modules in the largest folder", 12),
         ("the same in proofs_checks/", 12),
-        pytest.param("functions of more than 40 lines", 9, marks=OPEN),
+        ("functions of more than 40 lines", 9),
     ],
 )
 def test_the_tree_keeps_its_limits(measure: str, limit: int, rows: dict[str, Any]) -> None:
