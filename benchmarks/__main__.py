@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from benchmarks.acceptance import acceptance
 from benchmarks.audits import audits
 from benchmarks.compositions import compositions
 from benchmarks.designs import designs
@@ -25,6 +26,7 @@ PARTS = {
     "regrets": regrets,
     "audits": audits,
     "games": games,
+    "acceptance": acceptance,
     "sealing": sealing,
     "compositions": compositions,
     "shuffles": shuffles,

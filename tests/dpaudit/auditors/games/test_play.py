@@ -69,6 +69,11 @@ ODD: list[Any] = [
     lambda data, rng: float("nan") if rng.random() < 0.2 + 0.6 * data[0] else float("inf"),
     lambda data, rng: [0.0] * int(1 + rng.integers(0, 3) + 2 * (rng.random() < 0.6 * data[0])),
     lambda data, rng: rng.normal(size=300) + data[0],
+    lambda data, rng: {"a": 1.0, "b": float("nan")} if rng.random() < 0.2 + 0.6 * data[0] else {"a": 1.0},
+    lambda data, rng: {"x", "y"} if rng.random() < 0.2 + 0.6 * data[0] else {"x"},
+    lambda data, rng: f"{data[0] + rng.laplace():.2f}",
+    lambda data, rng: (0,) * int(rng.integers(0, 3)) + (float(data[0] + rng.laplace()),),
+    lambda data, rng: None if rng.random() < 0.5 else -1000.0 if rng.random() < 0.2 + 0.6 * data[0] else float(rng.normal()),
 ]
 
 
