@@ -155,7 +155,7 @@ def test_expected_counts_of_gaussian_noise_give_the_figures_of_the_prototype(del
 @pytest.mark.parametrize("delta", [0.0, 1e-6, 1e-5, 1e-3, 0.01, 0.1])
 @pytest.mark.parametrize("n", [10**3, 10**4, 10**5, 10**6])
 def test_less_noise_never_shows_less(delta: float, n: int) -> None:
-    """The twin divides by a lower bound on P(wrong), as an earlier version did: it collapses to 0 where nothing is wrong."""
+    """By expected counts; and without any noise the bound is about log((n − discount)/ln(1/α))."""
     shown = [gaussian(sigma, n, delta)[0] for sigma in (5, 2, 1.5, 1, 0.7, 0.5, 0.35, 0.25, 0.1, 0.05)]
     assert all(before <= after for before, after in pairwise(shown))
     no_noise = bound(Guesses(n, 0, n, 2), 0.05, delta, forms(delta, fixed=False)[0])
