@@ -12,7 +12,7 @@ from scipy.stats import binom
 
 import dpaudit as dp
 from benchmarks.figures import Figure, Figures
-from dpaudit.auditors.games.e_process import PureBets
+from dpaudit.auditors.games.bets.e_process import PureBets
 from dpaudit.auditors.games.guess_bounds import PURE, Guesses, bound
 from dpaudit.auditors.games.guessing_game import Outcome
 from dpaudit.auditors.games.play import play_game

@@ -9,7 +9,7 @@ import numpy as np
 import dpaudit as dp
 from benchmarks.figures import Figure, Figures
 from benchmarks.mechanisms import CLAIM, HONEST, ONE, WRONG, ZERO, literature, shifted, shifted_black
-from dpaudit.auditors.games.betting import bet_until
+from dpaudit.auditors.games.bets.betting import bet_until
 from dpaudit.auditors.games.play import play_game
 from dpaudit.auditors.runs.engine import HERE
 from dpaudit.auditors.runs.transcripts import Trials

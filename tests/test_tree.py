@@ -98,7 +98,6 @@ def test_the_table_in_the_page_is_that_of_this_tree(tree: Any, rows: dict[str, A
     assert written == pytest.approx(rows[LINES].now, rel=TOLERANCE), RENEW
 
 
-
 @pytest.mark.parametrize(
     ("measure", "limit"),
     [

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.auditors.events.transcript_witness import why
-from dpaudit.auditors.games.betting import bet_until
+from dpaudit.auditors.games.bets.betting import bet_until
 from dpaudit.auditors.games.play import MOST_SAMPLES, play_game
 from dpaudit.auditors.interface import REFUTE, Attack
 from dpaudit.auditors.pairs.pair_names import named_pair

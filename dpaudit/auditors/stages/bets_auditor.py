@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dpaudit.auditors.games.betting import PILOT, Betting, bet_until, detectable
+from dpaudit.auditors.games.bets.betting import PILOT, Betting, bet_until, detectable
 from dpaudit.auditors.games.play import best_pair
 from dpaudit.auditors.interface import Attack, Case, Pair, Replays
 from dpaudit.auditors.runs.transcripts import Trials, child

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpaudit.auditors.games.e_process import MixedBets, PureBets, epsilon_grid, lower_bound
+from dpaudit.auditors.games.bets.e_process import MixedBets, PureBets, epsilon_grid, lower_bound
 
 
 def sigmoid(x: float) -> float:

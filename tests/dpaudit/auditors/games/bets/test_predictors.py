@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpaudit.auditors.games.predictors import KEPT, Online
+from dpaudit.auditors.games.bets.predictors import KEPT, Online
 
 
 def fed(table: np.ndarray, coins: np.ndarray, claim: float = 1.0, chunk: int = 50) -> Online:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import dpaudit as dp
-from dpaudit.auditors.games.betting import bet_until, detectable, growing
+from dpaudit.auditors.games.bets.betting import bet_until, detectable, growing
 from dpaudit.auditors.runs.engine import Engine
 from dpaudit.auditors.runs.transcripts import Trials
 from dpaudit.verdict.audit import Interrupted

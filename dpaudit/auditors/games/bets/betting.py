@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpaudit.auditors.games.e_process import bets, lower_bound
+from dpaudit.auditors.games.bets.e_process import bets, lower_bound
+from dpaudit.auditors.games.bets.predictors import Online
 from dpaudit.auditors.games.guessing_game import rounded
 from dpaudit.auditors.games.loss_counts import Frame
-from dpaudit.auditors.games.predictors import Online
 from dpaudit.auditors.runs.engine import Engine
 from dpaudit.auditors.runs.transcripts import Trials, draw
 from dpaudit.claims import Claim, Losses, float_up
