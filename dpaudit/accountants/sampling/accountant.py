@@ -17,7 +17,15 @@ import numpy as np
 
 from dpaudit.accountants.sampling import closed_forms
 from dpaudit.accountants.sampling.contours.contour import BITS, MOST_PRODUCTS, PATIENT, Composition
-from dpaudit.accountants.sampling.contours.search import GOOD, Ends, contour_delta, contour_epsilon, moment_bound, moment_delta
+from dpaudit.accountants.sampling.contours.search import (
+    GOOD,
+    Ends,
+    contour_delta,
+    contour_epsilon,
+    moment_bound,
+    moment_delta,
+    quick_moment_bound,
+)
 from dpaudit.accountants.sampling.contours.tilted_law import short
 from dpaudit.accountants.sampling.groups import DIRECTIONS, Direction, SampledGaussian, canonical, plain_part, sampled_part, steps
 from dpaudit.accountants.sampling.lattice.grid_search import added_delta, added_epsilon, grid_delta, grid_epsilon
@@ -28,6 +36,8 @@ METHOD = "Poisson-subsampled Gaussian, certified contour"
 _DIGITS = 15
 _FEW = 600  # releases up to which a grid of losses is tried
 _GOOD_DELTA = 1e-6
+_CUT = 10**10  # what is so many times less likely than δ is left out
+_RARE = Fraction(3, 100)  # rates below are cut at once: high orders are ruled by what never happens
 
 
 def sampled_epsilon(
@@ -107,15 +117,18 @@ def _epsilon(composed: Composition, delta: Fraction, enough: Fraction | None = N
         return closed_forms.least_epsilon(curve, delta)
     if enough is None:
         with suppress(ArithmeticError, ValueError), np.errstate(all="ignore"):
-            first = contour_epsilon(composed, delta, MOST_PRODUCTS)
+            rare = composed.groups and max(group.rate for group in composed.groups) < _RARE
+            first = contour_epsilon(composed.with_cuts(delta / _CUT) if rare else composed, delta, MOST_PRODUCTS)
             if first.width <= GOOD:
                 return first
-    largest = _largest_loss(composed)
-    most = moment_bound(composed, delta)
-    most = min(most, Fraction(largest)) if largest < math.inf else most
-    if enough is not None and most <= enough:
-        return Ends(Fraction(0), most)
-    ends = Ends(Fraction(0), most)
+    elif enough:
+        with suppress(ArithmeticError, ValueError):
+            quick = quick_moment_bound(composed, delta, float(enough))
+            if quick <= enough:
+                return Ends(Fraction(0), quick)
+    ends = Ends(Fraction(0), _simple_bound(composed, delta))
+    if enough is not None and ends.upper <= enough:
+        return ends
     for attempt in _attempts(composed, delta):
         try:
             with np.errstate(all="ignore"):
@@ -126,6 +139,12 @@ def _epsilon(composed: Composition, delta: Fraction, enough: Fraction | None = N
         if ends.width <= GOOD or (enough is not None and ends.upper <= enough):
             break
     return ends
+
+
+def _simple_bound(composed: Composition, delta: Fraction) -> Fraction:
+    """ε by one moment, or the largest loss there is."""
+    largest, most = _largest_loss(composed), moment_bound(composed, delta)
+    return min(most, Fraction(largest)) if largest < math.inf else most
 
 
 def _largest_loss(composed: Composition) -> float:
@@ -139,14 +158,13 @@ def _attempts(composed: Composition, delta: Fraction) -> list[Callable[[Ends], E
     """Ways to enclose ε, cheap ones first."""
     attempts: list[Callable[[Ends], Ends]] = [lambda _: contour_epsilon(composed, delta, MOST_PRODUCTS)]
     if composed.groups:
-        cut = composed.with_cuts(delta / 10**10)
-        attempts.append(lambda _: contour_epsilon(cut, delta, MOST_PRODUCTS))
+        attempts.append(lambda _: contour_epsilon(composed.with_cuts(delta / _CUT), delta, MOST_PRODUCTS))
         few = steps(composed.groups) <= _FEW and not composed.mu_squared and not composed.others
         if few and composed.direction == "remove":
             attempts.append(lambda known: grid_epsilon(composed.groups, delta, float(known.upper)))
         elif few:
             attempts.append(lambda known: added_epsilon(composed.groups, delta, float(known.upper)))
-        attempts.append(lambda _: contour_epsilon(cut, delta, PATIENT))
+        attempts.append(lambda _: contour_epsilon(composed.with_cuts(delta / _CUT), delta, PATIENT))
     return attempts
 
 
@@ -177,7 +195,7 @@ def _delta(composed: Composition, epsilon: Fraction, enough: Fraction = Fraction
 def _delta_attempts(composed: Composition) -> list[Callable[[float], tuple[Fraction, Fraction]]]:
     attempts: list[Callable[[float], tuple[Fraction, Fraction]]] = [lambda at: contour_delta(composed, at, None)]
     if composed.groups:
-        attempts.append(lambda at: contour_delta(composed, at, 10**10))
+        attempts.append(lambda at: contour_delta(composed, at, _CUT))
         few = steps(composed.groups) <= _FEW and not composed.mu_squared and not composed.others
         if few and composed.direction == "remove":
             attempts.append(lambda at: grid_delta(composed.groups, at, 10 / max(at, 1e-3)))

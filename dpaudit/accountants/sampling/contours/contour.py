@@ -215,7 +215,7 @@ def _ending(decays: Sequence[tuple[Decay, int]], mu_squared: float, place: Place
         beyond = 2 / h / (low - h) * math.exp(log_bound(low, math.inf))
         if beyond < target / 4 or low > 1e3 * MOST_NODES * h:
             break
-        high = low * _GROWTH
+        high = low * min(2.0, _GROWTH * 1.07 ** len(tails))  # far out, coarse stretches do
         tails.append(2 / h / (low - h) * math.exp(log_bound(low, high)))
         edges.append(high)
     tails.append(beyond)

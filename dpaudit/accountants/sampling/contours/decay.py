@@ -91,7 +91,7 @@ class Decay:
 
 def _core(group: FloatGroup, s: float) -> tuple[float, float]:
     """Where the weight is within ``_COVERED`` nats of its largest, roughly."""
-    u = np.linspace(*group.reach(s), 1000)
+    u = np.linspace(*group.reach(s), 400)
     y = u * group.inverse - group.half
     exponents = s * np.logaddexp(math.log1p(-group.q) if group.q < 1 else -1e300, math.log(group.q) + y) - u * u / 2
     inside = np.flatnonzero(exponents > exponents.max() - _COVERED)
@@ -102,7 +102,7 @@ def _variation(group: FloatGroup, s: float, base: float) -> float:
     """4 max e^ψ: between points a distance d apart ψ is at most its largest value there plus d²/8 max |ψ''|."""
     low, high = group.reach(s)
     low -= 2 * group.inverse + 1  # ψ' > 0 there and before, and < 0 beyond the other end unless that is the cut
-    u = np.linspace(low, high, 2000)
+    u = np.linspace(low, high, 800)
     log_w, _, _ = log_ratio(group, u)
     # L' = p/σ with p = q e^y/w: ln(1/L') = ln w − y − ln q + ln σ
     psi = (s + 1) * log_w - u * u / 2 - (u * group.inverse - group.half) - math.log(group.q) - math.log(group.inverse)

@@ -60,11 +60,17 @@ def beyond(group: SampledGaussian, direction: Direction, cut: float) -> Fraction
 
 def cut_for(group: SampledGaussian, direction: Direction, mass: Fraction) -> float:
     """A short number beyond which n P lies below ``mass``."""
-    low, high = 0.0, 64.0 + float(1 / group.sigma)
-    while high - low > 1 / 16:
-        middle = round((low + high) / 2 * 64) / 64
-        low, high = (low, middle) if beyond(group, direction, middle) <= mass else (middle, high)
-    return high
+    q, shift = (float(group.rate), float(1 / group.sigma)) if direction == "remove" else (0.0, 0.0)
+    least = float(mass) / group.count
+    low, high = 0.0, 36.0  # floats find it: beyond 36 they have no tail left
+    while high - low > 1 / 64:
+        middle = (low + high) / 2
+        tail = (1 - q) * math.erfc(middle / math.sqrt(2)) / 2 + q * math.erfc((middle - shift) / math.sqrt(2)) / 2
+        low, high = (low, middle) if tail <= least else (middle, high)
+    cut = math.ceil(high * 64) / 64
+    while beyond(group, direction, cut) > mass:
+        cut += 1 / 64 if cut < 35 else 4.0
+    return cut
 
 
 def tilted_law(group: FloatGroup, direction: Direction, c: float, t: float, nats: float) -> tuple[TiltedLaw, float]:

@@ -27,6 +27,8 @@ Moments = Callable[[Floats], Floats]
 
 def float_log_moments(group: FloatGroup, direction: Direction, c: Floats) -> Floats:
     """ln E e^{cL} of one release, to about 14 digits of E e^{cL}."""
+    if (9 + float(c.max()) * group.inverse) * len(c) < 4000:  # few abscissae serve all orders
+        return _log_moments(group, direction, c)
     out = np.empty_like(c)
     order = np.argsort(c)
     for part in np.array_split(order, max(1, min(len(c), 4))):
@@ -116,23 +118,25 @@ class Place:
 def places(known: Scan, epsilon: float, log_delta: float, most_cancelled: float) -> Sequence[Place]:
     """Contours for δ(ε) ≈ e^{log_delta}, the one with the widest step first."""
     orders, size = known.orders, known.moments + kappa(known.orders) - known.orders * epsilon - log_delta + ALIAS
-    found = []
-    for index in range(2, len(orders) - 2):
-        c = float(orders[index])
-        cancelled = float(known.moments[index]) - c * epsilon - math.log(c * (c + 1)) - log_delta
-        right = size[index + 1 :] / (orders[index + 1 :] - c)
-        left = size[:index] / (c - orders[:index])
-        below = int(left.argmin())
-        plain = (ALIAS - log_delta) / c
-        period = max(float(right.min()), min(float(left[below]), plain))
-        lower = float(orders[below]) if left[below] < plain else 0.0
-        mantissa, exponent = math.frexp(2 * math.pi / max(period, 1e-12))
-        step = math.ldexp(math.floor(mantissa * 2**16), exponent - 16)
-        found.append(Place(c, step, lower, float(orders[index + 1 + int(right.argmin())]), cancelled))
-    allowed = [each for each in found if each.cancelled <= most_cancelled]
-    if not allowed:
-        allowed = [min(found, key=lambda each: each.cancelled)]
-    return sorted(allowed, key=lambda each: -each.step / 1.0)
+    cancelled = known.moments - orders * epsilon - np.log(orders * (orders + 1)) - log_delta
+    inner = np.arange(2, len(orders) - 2)
+    allowed = inner[cancelled[inner] <= most_cancelled]
+    if not len(allowed):
+        allowed = inner[[int(np.nanargmin(cancelled[inner]))]]
+    found = [_place(orders, size, int(index), log_delta, float(cancelled[index])) for index in allowed]
+    return sorted(found, key=lambda each: -each.step)
+
+
+def _place(orders: Floats, size: Floats, index: int, log_delta: float, cancelled: float) -> Place:
+    """The contour through one order: the period is such that the aliases on both sides are far below δ."""
+    c = float(orders[index])
+    right = size[index + 1 :] / (orders[index + 1 :] - c)
+    left = size[:index] / (c - orders[:index])
+    above, below, plain = int(right.argmin()), int(left.argmin()), (ALIAS - log_delta) / c
+    period = max(float(right[above]), min(float(left[below]), plain))
+    mantissa, exponent = math.frexp(2 * math.pi / max(period, 1e-12))
+    step = math.ldexp(math.floor(mantissa * 2**16), exponent - 16)
+    return Place(c, step, float(orders[below]) if left[below] < plain else 0.0, float(orders[index + 1 + above]), cancelled)
 
 
 def _saddles(known: Scan) -> tuple[Floats, Floats]:
