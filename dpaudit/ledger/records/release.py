@@ -80,6 +80,10 @@ class Release:
         put(self, "tags", _mapping(self.tags, "tags", int))
         put(self, "extra", _mapping(self.extra, "extra", str))
         check_facts(self._facts(), self.extra)
+        if self.sampling is not None and not 0 < exact(self.sampling, "sampling") <= 1:
+            raise InvalidValue("sampling", self.sampling, "a probability above 0 and at most 1")
+        if self.count == 0:
+            raise InvalidValue("count", 0, "at least 1")
         put(self, "values", None if self.values is None else as_units(self.values))
 
     def __eq__(self, other: object) -> bool:

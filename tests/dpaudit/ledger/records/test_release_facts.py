@@ -35,7 +35,9 @@ READ = {
 def test_an_earlier_ledger_reads_back_with_its_facts_as_fields() -> None:
     with open_ledger(BEFORE, readonly=True) as ledger:
         releases = list(ledger.releases())
-    assert {release.name: tuple(getattr(release, name) for name in FACTS) for release in releases} == READ
+    known = ("steps", "coordinates", "crowd", "read", "relation")
+    assert {release.name: tuple(getattr(release, name) for name in known) for release in releases} == READ
+    assert all(release.count is None and release.sampling is None for release in releases)
     assert [release.extra for release in releases if release.extra] == [{"note": "from another tool"}]
 
 
@@ -102,3 +104,16 @@ def test_nothing_outside_the_records_computes_from_notes() -> None:
         for file in (root / package).rglob("*.py"):
             text = file.read_text(encoding="utf-8")
             assert not [name for name in FACTS for form in (f'extra["{name}"]', f'extra.get("{name}"') if form in text], file
+
+
+@pytest.mark.parametrize("fields", [{"sampling": "2"}, {"sampling": "0"}, {"sampling": "often"}, {"count": 0}, {"count": "3"}])
+def test_a_rate_is_a_probability_and_a_count_is_positive(fields: dict[str, object]) -> None:
+    with pytest.raises(InvalidValue):
+        Release("sum", "gaussian", Fraction(1), {"sigma": "1"}, **fields)  # type: ignore[arg-type]
+
+
+def test_an_entry_of_several_releases_is_no_charge_of_a_ledger() -> None:
+    with pytest.raises(InvalidValue):
+        Release("sum", "gaussian", Fraction(1), {"sigma": "1"}, count=3).charge()
+    with pytest.raises(InvalidValue):
+        Release("sum", "gaussian", Fraction(1), {"sigma": "1"}, sampling="0.1").charge()
