@@ -37,7 +37,7 @@ _DIGITS = 15
 _FEW = 600  # releases up to which a grid of losses is tried
 _GOOD_DELTA = 1e-6
 _CUT = 10**10  # what is so many times less likely than δ is left out
-_RARE = Fraction(3, 100)  # rates below are cut at once: high orders are ruled by what never happens
+_RARE = Fraction(3, 1000)  # rates below are cut at once: high orders are ruled by what never happens
 
 
 def sampled_epsilon(
