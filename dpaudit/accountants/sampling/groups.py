@@ -47,11 +47,7 @@ def read_rate(value: Number) -> Fraction:
 
 
 def canonical(groups: Iterable[SampledGaussian]) -> tuple[SampledGaussian, ...]:
-    """The same releases with equal ones counted together, in one order; rates of 0 release nothing and are left out.
-
-    Plain Gaussian releases (rate 1) are one group: σ^-2 adds up, so they are one release of σ with the summed σ^-2, rounded to
-    a rational below it by less than 2^-80 of itself, which errs upward; see ``plain``.
-    """
+    """The same releases with equal ones counted together, in one order; rates of 0 release nothing and are left out."""
     counts: dict[tuple[Fraction, Fraction], int] = {}
     for group in groups:
         if group.count and group.rate:
