@@ -53,15 +53,16 @@ def dp_ledger(request: pytest.FixtureRequest, tmp_path: Any) -> Iterator[Ledger]
 
 def assert_private(subject: Subject, *, require: str = "certified", **as_audit: Any) -> Verdict:
     """``dp.assert_private`` with a fixed seed; the verdict is counted in pytest's summary and stands in its JUnit file."""
+    from dpaudit.claims.decimals import at_least, at_most
     from dpaudit.verdict.audit import assert_verdict, audit
 
     verdict = audit(subject, **{"seed": SEED, **as_audit})
     upper = verdict.upper.epsilon if verdict.upper is not None else None
     _record("audit", f"{verdict.subject} {verdict.verdict}")
     _record("claim", str(verdict.claim))
-    _record("lower", f"{verdict.lower.epsilon:.6g}")
+    _record("lower", at_least(verdict.lower.epsilon, verdict.claim.epsilon))
     if upper is not None:
-        _record("upper", f"{float(upper):.6g}")
+        _record("upper", at_most(upper))
     return assert_verdict(verdict, require)
 
 
@@ -79,6 +80,7 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
 def _hold_to_budget(item: pytest.Item, marker: pytest.Mark) -> None:
     from dpaudit.accountants import account
     from dpaudit.claims import show
+    from dpaudit.claims.decimals import at_most
 
     claim = _claim(marker)
     ledger = item.stash.get(_LEDGER, None)
@@ -93,7 +95,7 @@ def _hold_to_budget(item: pytest.Item, marker: pytest.Mark) -> None:
     _record("epsilon", show(epsilon))
     _record("delta", show(delta))
     if not held:
-        told = f"DPA001 budget exceeded: ε ≤ {float(epsilon):.6g} at δ = {show(delta)} is all that can be proven, budget {claim}"
+        told = f"DPA001 budget exceeded: ε ≤ {at_most(epsilon)} at δ = {show(delta)} is all that can be proven, budget {claim}"
         pytest.fail(told, pytrace=False)
 
 

@@ -18,6 +18,7 @@ from dpaudit.auditors.runs.transcripts import Trials
 from dpaudit.auditors.stages.game_auditor import STAGES
 from dpaudit.channel import simulate
 from dpaudit.claims import Claim, DpauditError, Finding, Lower, float_down, float_up, whole
+from dpaudit.claims.decimals import at_least
 from dpaudit.subjects.subject import Subject, fresh
 
 
@@ -44,7 +45,7 @@ def recheck(subject: Subject, claim: Claim, facts: Any) -> Attack:
         raise NotAWitness(f"{type(error).__name__} in its fields") from error
     if found is None or found.shown <= claim.epsilon:
         shown = 0.0 if found is None else float_down(found.shown)
-        return _nothing(f"the witness shows ε ≥ {shown:.6g} for this subject, which the claim allows", shown=shown)
+        return _nothing(f"the witness shows ε ≥ {at_least(shown)} for this subject, which the claim allows", shown=shown)
     again = {**found.facts, "pair": facts["pair"]}
     lower = Lower(float_down(found.shown), float(found.facts.get("confidence", 1.0)), f"replayed witness, {found.method}", 1)
     exact = found.epsilon if found.tested is None else None
@@ -79,8 +80,10 @@ def _game(subject: Subject, claim: Claim, pair: Pair, facts: Facts) -> Attack:
         return _nothing(f"the same runs give other counts here: {counts['right']} right, {counts['wrong']} wrong")
     lower = Lower(round(level - 5e-7, 6) if level > 0 else 0.0, 1 - REFUTE, "replayed witness, guessing game", samples)
     if level <= float(claim.epsilon):
-        return Attack(lower, reason=f"its counts show ε ≥ {lower.epsilon:.6g} at confidence 1−10^-6, which the claim allows")
-    reason = f"the same runs as in the witness show ε ≥ {lower.epsilon:.6g} at confidence 1−10^-6"
+        return Attack(
+            lower, reason=f"its counts show ε ≥ {at_least(lower.epsilon)} at confidence 1−10^-6, which the claim allows"
+        )
+    reason = f"the same runs as in the witness show ε ≥ {at_least(lower.epsilon, claim.epsilon)} at confidence 1−10^-6"
     return Attack(lower, True, level=lower.epsilon, witness=dict(facts), reason=reason)
 
 

@@ -18,6 +18,7 @@ from dpaudit.auditors.replay.pinned_runs import Replayed, replay_first
 from dpaudit.auditors.wording import describe
 from dpaudit.channel import Event, simulate
 from dpaudit.claims import Claim, float_down, show
+from dpaudit.claims.decimals import at_least, at_most
 from dpaudit.noise import from_units
 from dpaudit.noise.mechanism import LARGEST
 from dpaudit.subjects.subject import Subject, fresh
@@ -43,17 +44,23 @@ class Witness:
         return self.epsilon if self.tested is None else self.tested
 
 
+def _loss(epsilon: Fraction, figure: str) -> str:
+    """Exactly, where that is short; else rounded down, as every lower bound."""
+    exact = show(epsilon)
+    return f"{exact}, exactly" if len(exact) <= 12 else f"at least {figure}"
+
+
 def why(witness: Witness, claim: Claim) -> str:
     """One sentence for a person."""
-    figure, allowed = f"{float(witness.epsilon):.9g}", f"{float(claim.epsilon):.9g}"
+    figure, allowed = at_least(float_down(witness.epsilon), claim.epsilon), at_most(claim.epsilon)
     if witness.facts["kind"] == "transcript":
-        return f"one record changed: a transcript of positive probability has loss {figure}, exactly; the claim allows {allowed}"
+        return f"one record changed: a transcript of positive probability has loss {_loss(witness.epsilon, figure)}; the claim allows {allowed}"
     if witness.tested is not None:
         return (
             f"the event “{witness.facts['event']}” has probabilities {float(witness.facts['probability']):.4g} and "
             f"{float(witness.facts['other_probability']):.4g}, so ε is about {figure}, and at least "
-            f"{float_down(witness.shown):.6g} for all that {witness.facts['draws']:,} runs on each side show; "
-            f"the claim allows {allowed}"
+            f"{at_least(float_down(witness.shown), claim.epsilon)} for all that {witness.facts['draws']:,} runs "
+            f"on each side show; the claim allows {allowed}"
         )
     where = f" in {witness.facts['batch']} of {witness.facts['n']} reports" if "batch" in witness.facts else ""
     return (

@@ -15,6 +15,7 @@ from dpaudit.auditors.runs.transcripts import Trials, child
 from dpaudit.auditors.stages.statistical_witness import returned_pairs, round_down, score_name, statistics_witness
 from dpaudit.auditors.wording import beating, not_yet_refuted
 from dpaudit.claims import Lower
+from dpaudit.claims.decimals import at_most
 
 STAGES = 3  # sample sizes grow fourfold; the error is split over the stages
 
@@ -103,7 +104,7 @@ def _refuted(case: Case, known: Attack, pairs: Sequence[Pair], game: _LastGame) 
         "right": guesses.right, "wrong": guesses.wrong, "runs": guesses.n,
     }  # fmt: skip
     shown = beating(Fraction(game.level), case.claim.epsilon)
-    reason = f"the lower bound {shown}at confidence 1−{_power(case.error)} exceeds {float(case.claim.epsilon):.6g}"
+    reason = f"the lower bound {shown}at confidence 1−{_power(case.error)} exceeds {at_most(case.claim.epsilon)}"
     witness = statistics_witness(case, "statistics", game.trials, pairs, figures)
     return replace(known, refuted=True, level=level, witness=witness, reason=reason)
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpaudit.claims import Claim, Verdict, show
+from dpaudit.claims.decimals import at_least
 
 MET, NOT_APPLICABLE, NOT_ASSESSED = "met", "not applicable", "not assessed"
 Answer = tuple[str, str]
@@ -101,7 +102,7 @@ def _threat_model(facts: HazardFacts) -> Answer:
 def _correct(facts: HazardFacts) -> Answer:
     if facts.verdict is None:
         return NOT_ASSESSED, "the code was not audited; certify the ledger together with its subject"
-    return MET, f"the running code was attacked: ε ≥ {facts.verdict.lower.epsilon:.4g} was shown, no more than claimed"
+    return MET, f"the running code was attacked: ε ≥ {at_least(facts.verdict.lower.epsilon)} was shown, no more than claimed"
 
 
 def _floats(facts: HazardFacts) -> Answer:

@@ -16,6 +16,7 @@ from dpaudit.auditors.games.loss_counts import Frame
 from dpaudit.auditors.runs.engine import Engine
 from dpaudit.auditors.runs.transcripts import Trials, draw
 from dpaudit.claims import Claim, Losses, float_up
+from dpaudit.claims.decimals import at_least
 
 FIRST, GROWTH = 8, 8  # runs in the first chunk; later ones hold an eighth of what came before
 PICTURED = 10**6  # draws whose losses are kept for a picture
@@ -58,7 +59,7 @@ def bet_until(trials: Trials, claim: Claim, runs: int, *, alpha: float, confiden
                 if online is not None:
                     online.learn(values, coins)
                 sure = np.abs(odds)
-                engine.tell(f"{done:,} of {runs:,} draws, ε ≥ {lower_bound(process, 1 - confidence):.4g} at any time")
+                engine.tell(f"{done:,} of {runs:,} draws, ε ≥ {at_least(lower_bound(process, 1 - confidence))} at any time")
     except KeyboardInterrupt:
         interrupted = True
     against = float(process.evidence[np.searchsorted(process.grid, epsilon)])
