@@ -22,6 +22,8 @@ def describe(data: Any) -> Any:
         return _all(data) if data.size <= SHORT else _many(data.ravel())
     if data is None or isinstance(data, int | float | str | bool):
         return data
+    if isinstance(data, list) and len(data) > SHORT:
+        return _listed(data)
     return repr(data)[:200]
 
 
@@ -62,6 +64,18 @@ def power_words(detectable: str | None, verdict: str, *, exact: bool) -> str | N
 def _two_digits_up(count: int) -> int:
     unit = 10 ** max(len(str(count)) - 2, 0)
     return -(-count // unit) * unit
+
+
+def _listed(records: list[Any]) -> str:
+    """Most records hold one value, or they do not; of any kind."""
+    texts = [repr(one)[:40] for one in records]
+    common = max(dict.fromkeys(texts), key=texts.count)
+    others = [place for place, text in enumerate(texts) if text != common]
+    if len(others) > len(records) // 2:
+        return f"{len(records)} records, first " + ", ".join(texts[:4])
+    told = [f"record {place} = {texts[place]}" for place in others[:SHOWN]]
+    told += [f"{len(others) - SHOWN} more"] if len(others) > SHOWN else []
+    return f"{len(records)} records of {common}" + (", except " + ", ".join(told) if told else "")
 
 
 def _all(records: np.ndarray) -> Any:

@@ -13,6 +13,7 @@ import numpy as np
 
 from dpaudit.claims import InvalidValue, Number, exact, float_down, float_up, whole
 from dpaudit.neighbours.hypothesis_pairs import draw_examples
+from dpaudit.neighbours.listed_values import Values
 from dpaudit.neighbours.raw_values import Raw
 from dpaudit.neighbours.tables import Rows
 from dpaudit.noise import GRID
@@ -20,6 +21,7 @@ from dpaudit.sealed.array import seal_declared, snap
 
 Pair = tuple[Any, Any]
 Ends = Number | Sequence[Number] | np.ndarray | None
+UNSAID: Any = object()  # None says that there are no bounds
 
 
 @runtime_checkable
@@ -156,7 +158,9 @@ class Drawn:
         return None
 
 
-ByStrategy = Drawn | Rows | Raw  # relations that Hypothesis searches
+ByStrategy = Drawn | Rows | Raw | Values  # relations that Hypothesis searches
+
+Named = ReplaceOne | AddRemove | Rows | Raw | Values
 
 
 def content(data: Any) -> bytes:
@@ -178,23 +182,41 @@ def _bounds(low: Number, high: Number) -> tuple[float, float]:
     return float_up(lower), float_down(upper)
 
 
-def replace_one(n: int, low: Ends, high: Ends) -> ReplaceOne | Rows | Raw:
+def replace_one(n: int, low: Ends = UNSAID, high: Ends = UNSAID, *, values: Iterable[Any] | None = None) -> Named:
     """n records in [low, high]; one of them may be any other value in that range.
 
     Records of several numbers have one low and one high for each. Where both are None, a record may be any number, NaN too.
+    ``values=[…]`` instead: every record is one of these integers, categories, texts or rows; NaN and infinities where listed.
     """
-    wide = _wide(n, low, high, removal=False)
+    wide = _wide(n, low, high, values, removal=False)
     return ReplaceOne(whole(n, "n"), *_bounds(low, high)) if wide is None else wide  # type: ignore[arg-type]
 
 
-def add_remove(n: int, low: Ends, high: Ends) -> AddRemove | Rows | Raw:
-    """n records in [low, high], as for ``replace_one``; one of them may be missing."""
-    wide = _wide(n, low, high, removal=True)
+def add_remove(n: int, low: Ends = UNSAID, high: Ends = UNSAID, *, values: Iterable[Any] | None = None) -> Named:
+    """n records, as for ``replace_one``; one of them may be missing."""
+    wide = _wide(n, low, high, values, removal=True)
     return AddRemove(whole(n, "n"), *_bounds(low, high)) if wide is None else wide  # type: ignore[arg-type]
 
 
-def _wide(n: int, low: Ends, high: Ends, *, removal: bool) -> Rows | Raw | None:
-    """Records of several numbers, or without bounds; None for one bounded number each."""
+def _listed(n: int, values: Iterable[Any], *, removal: bool) -> Values:
+    """Distinct values, in their order."""
+    if isinstance(values, str | bytes | dict) or not isinstance(values, Iterable):
+        raise InvalidValue("values", type(values).__name__, "a list of the values that a record may have")
+    distinct = {content(one.item() if isinstance(one, np.generic) else one): one for one in reversed(list(values))}
+    known = tuple(distinct.values())[::-1]
+    if len(known) < (1 if removal else 2):
+        raise InvalidValue("values", f"{len(known)} different", "one at least" if removal else "two different ones at least")
+    return Values(whole(n, "n"), known, removal)
+
+
+def _wide(n: int, low: Ends, high: Ends, values: Iterable[Any] | None, *, removal: bool) -> Rows | Raw | Values | None:
+    """Records of several numbers, without bounds, or from a list; None for one bounded number each."""
+    if values is not None:
+        if not (low is UNSAID and high is UNSAID):
+            raise InvalidValue("low, high", (low, high), "left out where values are listed")
+        return _listed(n, values, removal=removal)
+    if low is UNSAID or high is UNSAID:
+        raise InvalidValue("low, high", "left out", "given, or values=[…] in their place")
     if low is None and high is None:
         return Raw(whole(n, "n"), removal)
     if not any(isinstance(end, list | tuple | np.ndarray) for end in (low, high)):

@@ -54,7 +54,8 @@ def why(witness: Witness, claim: Claim) -> str:
     """One sentence for a person."""
     figure, allowed = at_least(float_down(witness.epsilon), claim.epsilon), at_most(claim.epsilon)
     if witness.facts["kind"] == "transcript":
-        return f"one record changed: a transcript of positive probability has loss {_loss(witness.epsilon, figure)}; the claim allows {allowed}"
+        loss = _loss(witness.epsilon, figure)
+        return f"one record changed: a transcript of positive probability has loss {loss}; the claim allows {allowed}"
     if witness.tested is not None:
         return (
             f"the event “{witness.facts['event']}” has probabilities {float(witness.facts['probability']):.4g} and "

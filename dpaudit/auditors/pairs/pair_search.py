@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from dpaudit.neighbours.listed_values import Values
 from dpaudit.neighbours.relations import AddRemove, Neighbours, ReplaceOne
 from dpaudit.neighbours.tables import Rows
 
@@ -69,7 +70,7 @@ def corners(relation: Relation, rng: np.random.Generator) -> Iterator[Pair]:
 def for_black_boxes(neighbours: Neighbours, rng: np.random.Generator) -> list[Pair]:
     """The relation's own pairs and, as no exact evidence leads a search there, more; from the same generator, the same."""
     own = list(neighbours.pairs(rng))
-    if isinstance(neighbours, Rows):
+    if isinstance(neighbours, Rows | Values):
         return own + neighbours.more_pairs(rng)
     return own + _more_pairs(neighbours, rng) if isinstance(neighbours, ReplaceOne | AddRemove) else own
 
