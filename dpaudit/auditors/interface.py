@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from time import monotonic
 from typing import Any, Protocol
 
 import numpy as np
@@ -42,6 +43,12 @@ class Case:
     search: bool = True
     sequential: bool = False
     error: float = REFUTE
+    deadline: float | None = None  # of the monotonic clock: no stage starts after it
+
+    @property
+    def late(self) -> bool:
+        """Is the time over? Sample sizes and errors stay as planned: only later stages are left out."""
+        return self.deadline is not None and monotonic() >= self.deadline
 
     @property
     def pairs(self) -> Sequence[Pair]:
@@ -83,6 +90,7 @@ class Attack:
     interrupted: bool = False  # by Ctrl-C: what is here holds, but there might have been more
     losses: Losses | None = None  # of the game that was played, for a picture
     replays: Replays = ()
+    untried: Sequence[str] = ()  # what there was no time for
     game: GamePlan | None = None  # what exact evidence leaves to a game; None: nothing
 
     def finds(self, rule: str) -> bool:

@@ -37,6 +37,7 @@ class Verdict:
     reason: str
     seconds: float = 0.0
     losses: Losses | None = None  # for a picture; no part of the JSON
+    stopped: str | None = None  # "time": the audit ended before its last stage, as it was asked to
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -54,6 +55,7 @@ class Verdict:
             "findings": [finding.to_dict() for finding in self.findings],
             "witness": None if self.witness is None else dict(self.witness),
             "seconds": round(self.seconds, 3),
+            **({} if self.stopped is None else {"stopped": self.stopped}),
         }
 
     def to_json(self) -> str:

@@ -122,7 +122,14 @@ class progress:
         self._bar.start()
         task = self._bar.add_task(self.title, total=self.total)
         done = count()  # what is told of has begun, so one less is done
-        return lambda what: self._bar.update(task, description=f"{self.title}: {what}", completed=next(done), refresh=True)
+
+        def tell(what: str) -> None:
+            if type(what).__name__ == "Milestone":  # what is known stays to be read, above the bar
+                self._bar.console.print(f"{self.title}: {what}", highlight=False, markup=False)
+            else:
+                self._bar.update(task, description=f"{self.title}: {what}", completed=next(done), refresh=True)
+
+        return tell
 
     def __exit__(self, *_: object) -> None:
         if self._bar is not None:

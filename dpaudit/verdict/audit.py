@@ -30,6 +30,7 @@ def audit(
     picture: bool = False,
     progress: Callable[[str], None] = lambda _: None,
     arithmetic: str | None = None,
+    time: Number | None = None,
 ) -> Verdict:
     """Prove, attack, decide; ``Options`` says what each option means.
 
@@ -38,7 +39,7 @@ def audit(
     """
     options = Options(
         epsilon, delta, observer, confidence, samples, seed, witness, sequential, workers, scheduler, error, picture, progress,
-        arithmetic,
+        arithmetic, time,
     )  # fmt: skip
     examination = examine(subject, options)
     if examination.attack.interrupted:

@@ -14,13 +14,16 @@ from dpaudit.auditors.games.loss_runs import drawn_losses
 from dpaudit.auditors.games.play import MOST_SAMPLES
 from dpaudit.auditors.interface import REFUTE, Attack, Case
 from dpaudit.auditors.pairs.sensitivity_search import search_sensitivity
-from dpaudit.auditors.runs.engine import Engine
+from dpaudit.auditors.runs.engine import Engine, Milestone
 from dpaudit.auditors.runs.scheduler import connected
+from dpaudit.auditors.stages.replay_auditor import ReplayAuditor
 from dpaudit.auditors.witness_check import recheck
-from dpaudit.claims import Claim, InvalidValue, Number, Verdict, exact, whole
+from dpaudit.claims import Claim, InvalidValue, Number, Outcome, Verdict, exact, whole
+from dpaudit.claims.decimals import at_most
 from dpaudit.subjects.subject import Subject
 from dpaudit.verdict.decision import decide
 from dpaudit.verdict.proof import Proof, prove
+from dpaudit.verdict.time_limit import read_seconds
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,9 @@ class Options:
     that has them run elsewhere. Neither changes any result.
     ``error``: the probability of refuting an honest subject by statistics; several audits of one gate share 10^-6.
     ``arithmetic``: "float" for the code as it runs, "ideal" for real numbers.
+    ``time``: "60s", "2m" or seconds, after which no stage starts; what is known by then holds, errors are as planned, and the
+    verdict says what was not tried. Off by default.
+    ``progress``: is told what is being done and, as a ``Milestone``, what is known after the proof and after each stage.
     ``picture``: draw runs for a histogram of losses too, where no game was played.
     """
 
@@ -51,6 +57,7 @@ class Options:
     picture: bool = False
     progress: Callable[[str], None] = lambda _: None
     arithmetic: str | None = None
+    time: Number | None = None
 
 
 @dataclass(frozen=True)
@@ -75,9 +82,12 @@ def examine(subject: Subject, options: Options) -> Examination:
         with connected(options.scheduler) if options.scheduler is not None else nullcontext() as remote:
             engine = replace(case.engine, remote=remote)
             proof = prove(subject, case.claim, case.seed) if subject.grey else Proof(None, None, [])
+            if subject.grey:
+                options.progress(Milestone(_proven(proof)))
             shown = attack(replace(case, engine=engine, search=not _settles(proof, case.claim)))
         shown = _complete(case, proof, shown, picture=options.picture)
-        examination = Examination(decide(subject, case.claim, proof, shown, case.seed), proof, shown)
+        verdict = _stopped(case, shown, decide(subject, case.claim, proof, shown, case.seed))
+        examination = Examination(verdict, proof, shown)
     return replace(examination, verdict=replace(examination.verdict, seconds=time.perf_counter() - started))
 
 
@@ -99,9 +109,28 @@ def _case(subject: Subject, options: Options) -> Case:
     samples = default if options.samples is None else whole(options.samples, "samples", 100, MOST_SAMPLES)
     seed = secrets.randbits(31) if options.seed is None else whole(options.seed, "seed", 0)
     engine = Engine(None if options.workers is None else whole(options.workers, "workers"), tell=options.progress)
+    deadline = None if options.time is None else time.monotonic() + read_seconds(options.time)
     return Case(
-        subject, claim, float(confidence), samples, seed, engine, sequential=options.sequential, error=options.error
+        subject, claim, float(confidence), samples, seed, engine, sequential=options.sequential, error=options.error,
+        deadline=deadline,
     )  # fmt: skip
+
+
+def _proven(proof: Proof) -> str:
+    """What is known before any attack."""
+    if proof.upper is None:
+        return "proof: no upper bound"
+    return f"proof: ε ≤ {at_most(proof.upper.epsilon)}, sensitivity {proof.upper.sensitivity}, path {proof.upper.path}"
+
+
+def _stopped(case: Case, shown: Attack, verdict: Verdict) -> Verdict:
+    """The verdict, with what there was no time for. Without replay nothing is certified: what decides was not looked at."""
+    if not shown.untried:
+        return verdict
+    left = f"the time was over, not tried: {', '.join(dict.fromkeys(shown.untried))}"
+    if case.subject.grey and ReplayAuditor.name in shown.untried and verdict.verdict is Outcome.CERTIFIED:
+        return replace(verdict, verdict=Outcome.UNPROVEN, reason=left, stopped="time")
+    return replace(verdict, reason=f"{verdict.reason}; {left}", stopped="time")
 
 
 def _examine_witness(case: Case, witness: Mapping[str, Any]) -> Examination:
@@ -127,9 +156,11 @@ def _complete(case: Case, proof: Proof, shown: Attack, *, picture: bool) -> Atta
         return shown
     leaks = shown.finds("DPA002") or any(finding.rule == "DPA002" for finding in proof.findings)
     doubtful = proof.unproven or any(finding.rule == "DPA003" for finding in proof.findings)
-    if doubtful and not leaks:
+    if doubtful and not leaks and case.late:
+        shown = replace(shown, untried=[*shown.untried, "a search for larger sensitivities"])
+    elif doubtful and not leaks:
         more = search_sensitivity(case.subject, case.seed, shown.observed)
         shown = replace(shown, findings=[*shown.findings, *more])
-    if picture and shown.losses is None and not shown.finds("DPA002"):
+    if picture and not case.late and shown.losses is None and not shown.finds("DPA002"):
         shown = replace(shown, losses=drawn_losses(case.subject, case.claim, shown.witness, case.seed))
     return shown

@@ -251,3 +251,10 @@ def test_html_is_a_page_of_its_own(command: str, arguments: tuple[str, ...], sha
 def test_markdown_has_a_heading_or_a_table(command: str, arguments: tuple[str, ...], shared_cli: Cli) -> None:
     lines = shared_cli(*arguments, "--format", "markdown").stdout.splitlines()
     assert any(line.startswith(("#", "|")) for line in lines)
+
+
+def test_an_audit_whose_time_is_over_says_so_and_only_then(told: Callable[..., Any]) -> None:
+    stopped = told("audit", "examples.py:noisy_sum", "--time", "0.001s", *QUICK)
+    assert stopped["stopped"] == "time"
+    assert "not tried" in stopped["reason"]
+    assert "stopped" not in told("audit", "examples.py:noisy_sum", "--time", "10m", *QUICK)

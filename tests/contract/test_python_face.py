@@ -303,3 +303,23 @@ def test_amplify_refuses_bad_input(wrong: dict[str, Any]) -> None:
 def test_invert_refuses_bad_input(wrong: dict[str, Any]) -> None:
     with pytest.raises(dp.DpauditError):
         dp.invert(**{"epsilon": "1", "n": 1000, "delta": "1e-6", **wrong})
+
+
+@pytest.mark.parametrize("relation", [dp.replace_one, dp.add_remove])
+def test_records_may_come_from_a_list_of_values(relation: Any) -> None:
+    @dp.subject(claim=dp.Claim(epsilon="1"), neighbours=relation(20, values=[0, 1, 2, 3]))
+    def total(records: Any, channel: Any) -> Any:
+        return channel.release("total", records.sum(), dp.Laplace(scale=3), sensitivity=3)
+
+    verdict = dp.audit(total, seed=1)
+    assert verdict.verdict == "certified"
+    assert verdict.upper is not None
+    assert verdict.upper.epsilon == 1
+
+
+def test_a_black_box_may_be_handed_texts() -> None:
+    @dp.subject(claim=dp.Claim(epsilon="1"), neighbours=dp.replace_one(20, values=["yes", "no", "perhaps"]))
+    def count(records: Any, rng: Any) -> Any:
+        return records.count("yes") + rng.laplace(scale=0.4)
+
+    assert dp.audit(count, samples=1000, seed=1).verdict == "refuted"

@@ -21,6 +21,10 @@ MEASURE = 0.1  # seconds of work after which the rest is estimated …
 WORTH = 0.5  # … and seconds of it for which starting processes pays
 
 
+class Milestone(str):
+    """Progress that stays true: a stage that has ended, and what is known by then."""
+
+
 class Task(Protocol):
     """What every chunk of one part of an audit shares."""
 

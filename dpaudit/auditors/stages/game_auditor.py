@@ -7,16 +7,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+import numpy as np
+
 from dpaudit.auditors.games.guessing_game import Outcome
 from dpaudit.auditors.games.play import Screened, best_pair, play_game
 from dpaudit.auditors.games.power import detectable, times_as_many
-from dpaudit.auditors.interface import REFUTE, Attack, Case, Pair
+from dpaudit.auditors.interface import REFUTE, Attack, Case, Pair, Replays
 from dpaudit.auditors.runs.transcripts import Trials, child
 from dpaudit.auditors.stages.statistical_witness import returned_pairs, round_down, score_name, statistics_witness
 from dpaudit.auditors.wording import beating, not_yet_refuted
 from dpaudit.claims import Lower
 from dpaudit.claims.decimals import at_most
 
+SANITY = 10  # of the runs of a game against what is proven, one is played
+SCREENED = 6  # pairs that are screened by runs which are calls; replay has seen the others
 STAGES = 3  # sample sizes grow fourfold; the error is split over the stages
 
 
@@ -31,10 +35,12 @@ class JointGame:
 
     def attack(self, case: Case, known: Attack) -> Attack:
         assert known.game is not None  # else it is not supported
-        game = game_attack(case, known.game.pairs, by_likelihood=known.game.by_likelihood)
+        if not case.search and not case.subject.vectorised:  # proven: a game that is played run by run only checks the proof
+            case = replace(case, samples=max(100, case.samples // SANITY))
+        game = game_attack(case, known.game.pairs, by_likelihood=known.game.by_likelihood, replays=known.replays)
         if game.refuted or game.lower.epsilon > known.lower.epsilon:
             return replace(game, findings=known.findings, observed=known.observed, replays=known.replays)
-        return replace(known, detectable=game.detectable, losses=game.losses)
+        return replace(known, detectable=game.detectable, losses=game.losses, untried=game.untried)
 
 
 @dataclass(frozen=True)
@@ -61,13 +67,17 @@ class _LastGame:
     level: float  # the ε that it shows at the refuting confidence
 
 
-def game_attack(case: Case, pairs: Sequence[Pair], *, by_likelihood: bool) -> Attack:
-    """The game on the most promising pair, chosen on runs of its own; stages escalate while a refutation is in reach."""
-    screened = best_pair(case.subject, case.claim, pairs, case.samples, case.seed, by_likelihood, case.engine)
+def game_attack(case: Case, pairs: Sequence[Pair], *, by_likelihood: bool, replays: Replays = ()) -> Attack:
+    """The game on the most promising pair, chosen on runs of its own; stages escalate while a refutation is in reach and there
+    is time."""
+    one_by_one = by_likelihood and not case.subject.vectorised
+    tried = _furthest(pairs, replays) if one_by_one else pairs
+    screening = max(100, case.samples // 4) if one_by_one else case.samples
+    screened = best_pair(case.subject, case.claim, tried, screening, case.seed, by_likelihood, case.engine)
     first = _play(case, screened, 0, by_likelihood)
     last, stage = first, 0
     epsilon, delta = float(case.claim.epsilon), float(case.claim.delta)
-    while last.level <= epsilon < last.outcome.at(0.05) and stage + 1 < STAGES:
+    while last.level <= epsilon < last.outcome.at(0.05) and stage + 1 < STAGES and not case.late:
         stage += 1
         last = _play(case, screened, stage, by_likelihood)
     outcome, share = first.outcome, case.error / STAGES
@@ -78,7 +88,21 @@ def game_attack(case: Case, pairs: Sequence[Pair], *, by_likelihood: bool) -> At
     known = Attack(lower, detectable=None if least is None else round_down(least, 4), losses=last.outcome.losses)
     if last.level > epsilon:
         return _refuted(case, known, pairs, last)
-    return replace(known, reason=_not_yet(case, known.lower, last)) if outcome.epsilon > epsilon else known
+    if outcome.epsilon > epsilon:
+        known = replace(known, reason=_not_yet(case, known.lower, last))
+    in_reach = epsilon < last.outcome.at(0.05) and stage + 1 < STAGES
+    return replace(known, untried=[f"a game of {last.samples * 4:,} runs on each side"]) if in_reach else known
+
+
+def _furthest(pairs: Sequence[Pair], replays: Replays) -> Sequence[Pair]:
+    """The pairs whose replayed runs lose most, by exact losses: each costs two calls a run to try further."""
+    losses: dict[int, list[float]] = {}
+    for place, replayed in replays:
+        losses.setdefault(place, []).append(float(np.abs(replayed.losses()).mean()))
+    if len(pairs) <= SCREENED or len(losses) < len(pairs):
+        return pairs
+    order = sorted(range(len(pairs)), key=lambda place: -float(np.mean(losses[place])))
+    return [pairs[place] for place in sorted(order[:SCREENED])]
 
 
 def _play(case: Case, screened: Screened, stage: int, by_likelihood: bool) -> _LastGame:

@@ -99,7 +99,7 @@ def _examine(subject: Subject, options: argparse.Namespace, witness: Any) -> Exa
         how = Options(
             options.epsilon, options.delta, options.observer, options.confidence, options.samples, options.seed, witness,
             options.sequential, options.workers, options.scheduler, progress=tell,
-            picture=options.format in ("html", "markdown"),
+            picture=options.format in ("html", "markdown"), time=options.time,
         )  # fmt: skip
         return examine(subject, how)
 
