@@ -15,6 +15,7 @@ from dpaudit.auditors.games.play import MOST_SAMPLES
 from dpaudit.auditors.interface import REFUTE, Attack, Case
 from dpaudit.auditors.pairs.sensitivity_search import search_sensitivity
 from dpaudit.auditors.runs.engine import Engine, Milestone
+from dpaudit.auditors.runs.raised_outputs import notes_on, with_raised_outputs
 from dpaudit.auditors.runs.scheduler import connected
 from dpaudit.auditors.stages.replay_auditor import ReplayAuditor
 from dpaudit.auditors.witness_check import recheck
@@ -74,7 +75,7 @@ def examine(subject: Subject, options: Options) -> Examination:
     lower bound. Interrupted: the verdict holds as far as it goes, and ``attack.interrupted`` says so."""
     if not isinstance(subject, Subject):
         raise InvalidValue("subject", type(subject).__name__, "a function declared with @dp.subject")
-    started = time.perf_counter()
+    started, subject = time.perf_counter(), with_raised_outputs(subject)
     case = _case(subject, options)
     if options.witness is not None:
         examination = _examine_witness(case, options.witness)
@@ -87,6 +88,7 @@ def examine(subject: Subject, options: Options) -> Examination:
             shown = attack(replace(case, engine=engine, search=not _settles(proof, case.claim)))
         shown = _complete(case, proof, shown, picture=options.picture)
         verdict = _stopped(case, shown, decide(subject, case.claim, proof, shown, case.seed))
+        verdict = verdict if subject.grey else _noted(case, verdict)
         examination = Examination(verdict, proof, shown)
     return replace(examination, verdict=replace(examination.verdict, seconds=time.perf_counter() - started))
 
@@ -121,6 +123,12 @@ def _proven(proof: Proof) -> str:
     if proof.upper is None:
         return "proof: no upper bound"
     return f"proof: ε ≤ {at_most(proof.upper.epsilon)}, sensitivity {proof.upper.sensitivity}, path {proof.upper.path}"
+
+
+def _noted(case: Case, verdict: Verdict) -> Verdict:
+    """The verdict on a black box, with what its runs showed of it. Raises what it raises where it never returns."""
+    notes = notes_on(case.subject, case.pairs[0]) if not case.late else ()
+    return replace(verdict, reason="; ".join([verdict.reason, *notes]))
 
 
 def _stopped(case: Case, shown: Attack, verdict: Verdict) -> Verdict:
