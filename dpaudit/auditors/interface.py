@@ -23,6 +23,7 @@ from dpaudit.subjects.subject import Subject
 Pair = tuple[Any, Any]
 Replays = Sequence[tuple[int, Replayed]]  # runs that were replayed on a neighbour, with the place of their pair
 REFUTE = 1e-6  # a statistical refutation holds at confidence 1 − 10^-6
+FLOAT_SHARE = 0.1  # of that error, for events of low bits where a claim is about floats
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,16 @@ class Case:
     def late(self) -> bool:
         """Is the time over? Sample sizes and errors stay as planned: only later stages are left out."""
         return self.deadline is not None and monotonic() >= self.deadline
+
+    @property
+    def float_error(self) -> float:
+        """The part of ``error`` that events of low bits may use: none behind a door, or where arithmetic is ideal."""
+        return 0.0 if self.subject.grey or self.claim.ideal else FLOAT_SHARE * self.error
+
+    @property
+    def game_error(self) -> float:
+        """The rest: for the game, or for bets."""
+        return self.error - self.float_error
 
     @property
     def pairs(self) -> Sequence[Pair]:

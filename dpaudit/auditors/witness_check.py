@@ -8,14 +8,18 @@ from typing import Any
 import numpy as np
 
 from dpaudit.auditors.events.transcript_witness import why
+from dpaudit.auditors.floats.float_runs import FloatRuns
+from dpaudit.auditors.floats.low_bits import read_event
+from dpaudit.auditors.floats.subject_porosity import count_event
 from dpaudit.auditors.games.bets.betting import bet_until
 from dpaudit.auditors.games.play import MOST_SAMPLES, play_game
 from dpaudit.auditors.interface import REFUTE, Attack
 from dpaudit.auditors.pairs.pair_names import named_pair
 from dpaudit.auditors.recomputed_evidence import Facts, NotAWitness, Pair, computed_again
 from dpaudit.auditors.runs.engine import Engine
-from dpaudit.auditors.runs.transcripts import Trials
+from dpaudit.auditors.runs.transcripts import Trials, child
 from dpaudit.auditors.stages.game_auditor import STAGES
+from dpaudit.auditors.stages.statistical_witness import round_down
 from dpaudit.channel import simulate
 from dpaudit.claims import Claim, DpauditError, Finding, Lower, float_down, float_up, whole
 from dpaudit.claims.decimals import at_least
@@ -34,6 +38,8 @@ def recheck(subject: Subject, claim: Claim, facts: Any) -> Attack:
             return _game(subject, claim, pair, facts)
         if facts["kind"] == "sequential":
             return _bets(subject, claim, pair, facts)
+        if facts["kind"] == "low bits":
+            return _low_bits(subject, claim, pair, facts)
         if not subject.grey:
             return _nothing("the subject has no channel, so no transcript of it can be pinned")
         found = computed_again(subject, claim, pair, facts, 0)
@@ -85,6 +91,27 @@ def _game(subject: Subject, claim: Claim, pair: Pair, facts: Facts) -> Attack:
         )
     reason = f"the same runs as in the witness show ε ≥ {at_least(lower.epsilon, claim.epsilon)} at confidence 1−10^-6"
     return Attack(lower, True, level=lower.epsilon, witness=dict(facts), reason=reason)
+
+
+def _low_bits(subject: Subject, claim: Claim, pair: Pair, facts: Facts) -> Attack:
+    """As many runs again, fresh ones: the event is the file's, and was chosen on some of the runs that its seed gives."""
+    if claim.ideal:
+        return _nothing("its event is one of low bits, and the claim is about ideal arithmetic")
+    if subject.grey:
+        return _nothing("its event is one of a black box; behind a door, noise lies on a grid")
+    samples = whole(facts["samples"], "samples", 100, MOST_SAMPLES)
+    event, swapped = read_event(facts["low_bits"]), bool(facts["swapped"])
+    runs = FloatRuns(subject, pair[::-1] if swapped else pair, child(whole(facts["seed"], "seed", 0), 1))
+    counts = count_event(runs, samples, event)
+    counts = counts.turned() if swapped else counts
+    level = counts.epsilon(REFUTE, float(claim.delta))
+    shown = round_down(level)
+    lower = Lower(shown, 1 - REFUTE, "replayed witness, event of low bits", samples)
+    figures = f"{counts.hits:,} of {counts.runs:,} runs against {counts.other_hits:,} of {counts.other_runs:,}"
+    told = f"drawn again, {event.words()} are {figures}: ε ≥ {shown:.6g} at confidence 1−10^-6"
+    if level <= float(claim.epsilon):
+        return Attack(lower, reason=f"{told}, which the claim allows")
+    return Attack(lower, True, level=shown, witness=dict(facts), reason=told)
 
 
 def _trials(subject: Subject, claim: Claim, pair: Pair, facts: Facts) -> Trials | None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dpaudit.auditors.attack import attack
+from dpaudit.auditors.floats.ideal_outputs import with_ideal_outputs
 from dpaudit.auditors.games.loss_runs import drawn_losses
 from dpaudit.auditors.games.play import MOST_SAMPLES
 from dpaudit.auditors.interface import REFUTE, Attack, Case
@@ -102,6 +103,7 @@ def _case(subject: Subject, options: Options) -> Case:
         own.observer if options.observer is None else options.observer,
         own.arithmetic if options.arithmetic is None else options.arithmetic,
     )
+    attacked = with_ideal_outputs(subject) if claim.ideal and not subject.grey else subject
     confidence = exact(options.confidence, "confidence")
     if not 0 < confidence < 1:
         raise InvalidValue("confidence", options.confidence, "between 0 and 1")
@@ -113,7 +115,7 @@ def _case(subject: Subject, options: Options) -> Case:
     engine = Engine(None if options.workers is None else whole(options.workers, "workers"), tell=options.progress)
     deadline = None if options.time is None else time.monotonic() + read_seconds(options.time)
     return Case(
-        subject, claim, float(confidence), samples, seed, engine, sequential=options.sequential, error=options.error,
+        attacked, claim, float(confidence), samples, seed, engine, sequential=options.sequential, error=options.error,
         deadline=deadline,
     )  # fmt: skip
 

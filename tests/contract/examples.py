@@ -110,17 +110,17 @@ def loud(rewards: Any, channel: Any) -> Any:
     return channel.release("sum", rewards.sum(), dp.Laplace(scale=1), sensitivity=2)
 
 
-@dp.subject(claim=dp.Claim(epsilon="1"), neighbours=rewards_100)
+@dp.subject(claim=dp.Claim(epsilon="1", arithmetic="ideal"), neighbours=rewards_100)
 def black_box(rewards: Any, rng: Any) -> Any:
     return float(rewards.sum() + rng.laplace(scale=2))
 
 
-@dp.subject(claim=dp.Claim(epsilon="1"), neighbours=rewards_100)
+@dp.subject(claim=dp.Claim(epsilon="1", arithmetic="ideal"), neighbours=rewards_100)
 def black_box_half_noise(rewards: Any, rng: Any) -> Any:
     return float(rewards.sum() + rng.laplace(scale=1))
 
 
-@dp.subject(claim=dp.Claim(epsilon="1"), neighbours=rewards_100)
+@dp.subject(claim=dp.Claim(epsilon="1", arithmetic="ideal"), neighbours=rewards_100)
 def black_boxes_half_noise(rewards: Any, rng: Any, trials: Any) -> Any:
     return rewards.sum() + rng.laplace(scale=1, size=trials)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import dpaudit as dp
 
-EXPECTED = {"bug": ("unproven", "DPA006"), "repaired": ("certified", "")}
+EXPECTED = {"bug": ("refuted", "DPA006"), "repaired": ("certified", "")}
 count = dp.replace_one(n=1, low=0, high=1)
 
 

@@ -36,7 +36,7 @@ def noisy_sum(rewards, channel):
 def half_noise(rewards, channel):
     return channel.release("sum", rewards.sum(), dp.Laplace(scale=1), sensitivity=2)
 
-@dp.subject(claim=dp.Claim(epsilon="1"), neighbours=data)
+@dp.subject(claim=dp.Claim(epsilon="1", arithmetic="ideal"), neighbours=data)
 def black_box(rewards, rng, trials):
     return rewards.sum() + rng.laplace(scale=2, size=trials)
 """

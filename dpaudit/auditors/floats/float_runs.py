@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from dpaudit.auditors.floats.preimage import Additive
+from dpaudit.auditors.runs.engine import Engine, split
 from dpaudit.auditors.runs.returned_values import as_row, as_rows
 from dpaudit.subjects.subject import Subject, fresh
 
 PILOT = 32  # runs per side that choose the pair and the columns, and are used for nothing else
 PAIRS = 12
 _DRAWS = 32  # draws of one run that are compared with its outputs
+
+CHUNK, SINGLE = 20_000, 500  # runs in one call, and in a chunk of those that are called one by one
 
 Draws = list[tuple[float, np.ndarray]]
 
@@ -44,15 +48,63 @@ def _shape(loc: Any, scale: Any, size: Any) -> Any:
     return np.broadcast_shapes(np.shape(loc), np.shape(scale))
 
 
+@dataclass(frozen=True)
+class FloatRuns:
+    """Runs on both data sets for chosen columns: a fair coin each says on which. Chunk k is the same whoever computes it."""
+
+    subject: Subject
+    pair: tuple[Any, Any]
+    seed: int
+    columns: tuple[int, ...] = ()
+
+    def tables(self, runs: int, engine: Engine) -> tuple[np.ndarray, np.ndarray]:
+        """One row per run, one table per data set."""
+        sizes = split(runs, CHUNK if self.subject.vectorised else SINGLE)
+        sides = list(zip(*engine.map(draw_columns, self, sizes), strict=True))
+        return np.concatenate(sides[0]), np.concatenate(sides[1])
+
+    def repeatable(self) -> bool:
+        """Is all randomness that of the seed?"""
+        first, second = (draw_columns(self, 0, PILOT) for _ in range(2))
+        return all(np.array_equal(a, b, equal_nan=True) for a, b in zip(first, second, strict=True))
+
+
+def draw_columns(runs: FloatRuns, number: int, size: int) -> tuple[np.ndarray, np.ndarray]:
+    """A chunk. Single calls are made in the order of the coins: what a subject counts, or reads off a clock, tells nothing."""
+    coins = np.random.default_rng([runs.seed, number, 2]).random(size) < 0.5
+    rngs = [np.random.default_rng([runs.seed, number, side]) for side in (0, 1)]
+    heads = int(coins.sum())
+    if runs.subject.vectorised:
+        sizes = heads, size - heads
+        sides = [output_table(runs.subject, data, n, rng) for data, n, rng in zip(runs.pair, sizes, rngs, strict=True)]
+    else:
+        rows: tuple[list[np.ndarray], list[np.ndarray]] = [], []
+        for side in (~coins).astype(int):
+            rows[side].append(as_row(runs.subject.public(runs.subject.run_black(fresh(runs.pair[side]), rngs[side], None))))
+        sides = [_padded(side) for side in rows]
+    return _columns(sides[0], runs.columns), _columns(sides[1], runs.columns)
+
+
+def _columns(table: np.ndarray, columns: Sequence[int]) -> np.ndarray:
+    """These columns; NaN where the table is not that wide."""
+    chosen = np.full((len(table), len(columns)), np.nan)
+    for place, column in enumerate(columns):
+        if column < table.shape[1]:
+            chosen[:, place] = table[:, column]
+    return chosen
+
+
 def output_table(subject: Subject, data: Any, count: int, rng: np.random.Generator) -> np.ndarray:
     """One row of numbers per run; NaN beyond the end of a short row."""
+    if not count:
+        return np.zeros((0, 0))
     if subject.vectorised:
         return as_rows(subject.public(subject.run_black(fresh(data), rng, count)), count)
     return _padded([as_row(subject.public(subject.run_black(fresh(data), rng, None))) for _ in range(count)])
 
 
 def _padded(rows: Sequence[np.ndarray]) -> np.ndarray:
-    table = np.full((len(rows), max(len(row) for row in rows)), np.nan)
+    table = np.full((len(rows), max((len(row) for row in rows), default=0)), np.nan)
     for place, row in enumerate(rows):
         table[place, : len(row)] = row
     return table

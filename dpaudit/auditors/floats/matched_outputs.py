@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,14 +37,7 @@ class Comparison:
     @classmethod
     def of(cls, first: np.ndarray, second: np.ndarray, edges: np.ndarray, factor: float, delta: float) -> Comparison:
         cells, other_cells = coarse_cells(first, edges), coarse_cells(second, edges)
-        first, second = (np.where(np.isfinite(side), side, 0.0) for side in (first, second))
         return cls(first, second, cells, other_cells, factor, delta)
-
-    def directions(self) -> Iterator[tuple[Comparison, str, str]]:
-        """Both ways round, with words for the side that is compared and for the other."""
-        yield self, "one data set", "its neighbour"
-        turned = Comparison(self.second, self.first, self.other_cells, self.cells, self.factor, self.delta)
-        yield turned, "the neighbour", "the first data set"
 
     def matched(self) -> tuple[np.ndarray, np.ndarray]:
         """As many runs of each side in every cell: the earliest ones."""
@@ -63,8 +55,10 @@ class Comparison:
         counts = _counts(event, self.cells), _counts(other_event, self.other_cells)
         matched = _counts(event[keep], self.cells[keep]), _counts(other_event[other_keep], self.other_cells[other_keep])
         sizes = (GROUPS @ np.bincount(self.cells[keep], minlength=CELLS))[:, None]
-        breaks = _low(counts[0], len(self.first), level) > (self.factor * _high(counts[1], len(self.second), level) + self.delta)
-        ratio = _low(matched[0], sizes, level) / _high(matched[1], sizes, level)
+        breaks = at_least(counts[0], len(self.first), level) > (
+            self.factor * at_most(counts[1], len(self.second), level) + self.delta
+        )
+        ratio = at_least(matched[0], sizes, level) / at_most(matched[1], sizes, level)
         return np.where(breaks & (ratio > FACTOR), ratio, 0.0)
 
 
@@ -82,12 +76,14 @@ def _counts(event: np.ndarray, cells: np.ndarray) -> np.ndarray:
     return np.asarray(GROUPS @ per_cell)
 
 
-def _low(count: np.ndarray, n: ArrayLike, level: float) -> np.ndarray:
+def at_least(count: ArrayLike, n: ArrayLike, level: float) -> np.ndarray:
     """Clopper–Pearson: the probability is at least this, but for an error of ``level``."""
-    size = np.broadcast_to(np.asarray(n), count.shape)
-    return np.where(count > 0, betaincinv(np.maximum(count, 1), size - np.maximum(count, 1) + 1.0, level), 0.0)
+    some, size = np.broadcast_arrays(np.asarray(count, dtype=float), np.asarray(n, dtype=float))
+    positive = np.maximum(some, 1e-300)
+    return np.where(some > 0, betaincinv(positive, size - some + 1.0, level), 0.0)
 
 
-def _high(count: np.ndarray, n: ArrayLike, level: float) -> np.ndarray:
-    size = np.broadcast_to(np.asarray(n), count.shape)
-    return np.where(count < size, betaincinv(count + 1.0, np.maximum(size - count, 1), 1 - level), 1.0)
+def at_most(count: ArrayLike, n: ArrayLike, level: float) -> np.ndarray:
+    """The probability is at most this, but for an error of ``level``."""
+    some, size = np.broadcast_arrays(np.asarray(count, dtype=float), np.asarray(n, dtype=float))
+    return np.where(some < size, betaincinv(some + 1.0, np.maximum(size - some, 1e-300), 1 - level), 1.0)

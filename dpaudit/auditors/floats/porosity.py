@@ -1,69 +1,100 @@
 """DPA006, porous noise: do the last bits of a float output tell data sets apart that its coarse value does not?
 
-Three layers. (1) Every value lies on the declared lattice. (2) The events {x·2^k ∉ ℤ} for sixteen k around the last bit of a
-float64. (3) The event that a known sampler cannot give x on the other data set. Layers 2 and 3 compare counts of fresh runs
-by Clopper–Pearson bounds; everything that is chosen is chosen on other runs. An event counts as porous only when both hold:
+Training outputs choose one event of last bits (``event_choice``); fresh ones test it, by Clopper–Pearson bounds on both sides.
 
-- over all runs it breaks P(S|D) ≤ e^ε P(S|D') + δ, so a mechanism that keeps its claim is flagged with probability at most α;
-- at equal coarse values, runs matched cell by cell, it is more than ``FACTOR`` times as frequent on D as on D': a mechanism
-  that merely breaks its claim, on a coarse grid, is not called porous.
+- It refutes a claim about floats when, at the refuting level, P(S|D) > e^ε P(S|D') + δ.
+- It is called porous only when at equal coarse values too, runs matched cell by cell, it is more than ``FACTOR`` times as
+  frequent on D as on D': a mechanism that merely breaks its claim, on a coarse grid, is not called porous.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpaudit.auditors.floats.float_runs import output_table, watch
-from dpaudit.auditors.floats.matched_outputs import CELLS, GROUPS, Comparison, coarse_edges
-from dpaudit.auditors.floats.preimage import SAMPLERS, Additive, best_guess
-from dpaudit.claims import Claim, Finding, InvalidValue, Number, positive, show
-from dpaudit.subjects.subject import Subject
+from dpaudit.auditors.floats.event_choice import Choice, Limit, choose_event, distinct
+from dpaudit.auditors.floats.low_bits import LowBitEvent
+from dpaudit.auditors.floats.matched_outputs import CELLS, Comparison, at_least, at_most, coarse_edges
+from dpaudit.auditors.floats.preimage import Additive
+from dpaudit.claims import Finding, InvalidValue, Number, positive, show
 
 RULE = "DPA006"
-EVENTS = range(46, 62)  # k, for values between ½ and 1; larger values have fewer places
-TRAINING = 0.2  # share of the runs that chooses cells, places and samplers; the test uses the rest
-DISTINCT = 0.9  # values that repeat are atoms of a coarse law, not last bits
-COLUMNS = 32  # of a returned array that are tested
-RUNS, RUNS_VECTORISED = 2_000, 20_000
+TRAINING, MOST_TRAINING = 0.2, 10_000  # share of the runs that chooses the event, and the most runs per side that do
 
 
-def audit_porosity(
-    subject: Subject,
-    pair: tuple[Any, Any],
-    *,
-    seed: int,
-    samples: int | None = None,
-    alpha: float = 0.01,
-    claim: Claim | None = None,
-) -> Finding | None:
-    """DPA006 for a black box that returns floats, on ``samples`` runs per side; None for a grey box, whose door has a lattice.
+@dataclass(frozen=True)
+class EventCounts:
+    """In how many fresh runs the event happened, on the data set where it is the more frequent and on the other."""
 
-    The error ``alpha`` is shared by the columns that showed a fraction in a few runs of their own. ε and δ are the larger of
-    the subject's and ``claim``'s.
-    """
-    if subject.grey:
+    hits: int
+    runs: int
+    other_hits: int
+    other_runs: int
+
+    def turned(self) -> EventCounts:
+        """The same with the two data sets in the other order."""
+        return EventCounts(self.other_hits, self.other_runs, self.hits, self.runs)
+
+    def epsilon(self, alpha: float, delta: float) -> float:
+        """The least ε at which (ε,δ) allows such probabilities, but for an error of ``alpha``: half of it for each bound."""
+        low = float(at_least(self.hits, self.runs, alpha / 2)) - delta
+        return max(math.log(low / float(at_most(self.other_hits, self.other_runs, alpha / 2))), 0.0) if low > 0 else 0.0
+
+
+@dataclass(frozen=True)
+class EventTest:
+    """An event, the runs that tested it, and the cells of their coarse values. ``turned``: it is the neighbour's."""
+
+    event: LowBitEvent
+    turned: bool
+    fresh: Comparison
+
+    def counts(self) -> EventCounts:
+        here, there = (self.event.holds(side) for side in (self.fresh.first, self.fresh.second))
+        return EventCounts(int(here.sum()), len(here), int(there.sum()), len(there))
+
+    def porous(self, alpha: float) -> bool:
+        """Does it break the claim, and is it more frequent at equal coarse values too? The error is shared by four bounds."""
+        here, there = (self.event.holds(side) for side in (self.fresh.first, self.fresh.second))
+        ratio = self.fresh.excess(here[:, None], there[:, None], alpha / 4)
+        return bool(ratio[0, 0] > 0) and distinct(self.fresh.first[here])
+
+    def message(self) -> str:
+        """For a person. D is the data set where the event is the more frequent."""
+        counts = self.counts()
+        shares = f"{counts.hits / counts.runs:.2%} of the runs on D, {counts.other_hits / counts.other_runs:.2%} on D'"
+        return f"porous noise: {self.event.words()} are {shares}"
+
+
+def choose_and_test(
+    sides: Sequence[tuple[np.ndarray, np.ndarray]], noises: Sequence[Sequence[Additive]], epsilon: float, delta: float
+) -> EventTest | None:
+    """The best event of all columns (outputs on D, on D'), chosen on training runs and counted on the rest."""
+    factor = math.exp(min(epsilon, 700.0))
+    best: tuple[Choice, int] | None = None
+    for column, ((first, second), guesses) in enumerate(zip(sides, noises, strict=True)):
+        ends = _training(first), _training(second)
+        limit = Limit(factor, delta, max(len(first) - ends[0], 1) / max(ends[0], 1))
+        choice = choose_event(first[: ends[0]], second[: ends[1]], guesses, limit, column)
+        if choice is not None and (best is None or choice.promise > best[0].promise):
+            best = choice, column
+    if best is None:
         return None
-    claims = (subject.claim, claim or subject.claim)
-    epsilon, delta = max(float(c.epsilon) for c in claims), max(float(c.delta) for c in claims)
-    columns = watch(subject, pair, seed)[:COLUMNS]
-    if not columns:
-        return None
-    runs = samples or (RUNS_VECTORISED if subject.vectorised else RUNS)
-    tables = [output_table(subject, data, runs, np.random.default_rng([seed, 6, side])) for side, data in enumerate(pair)]
-    share = alpha / len(columns)
-    for place, noises in columns:
-        values = [table[:, place] if place < table.shape[1] else np.full(runs, np.nan) for table in tables]
-        where = "returned value" if len(columns) == 1 else f"returned value, column {place + 1}"
-        found = porosity(*values, alpha=share, epsilon=epsilon, delta=delta, noises=noises, where=where)
-        if found is not None:
-            return found
-    return None
+    choice, column = best
+    first, second = sides[column][:: -1 if choice.turned else 1]
+    ends = _training(first), _training(second)
+    edges = coarse_edges(*(side[:end][np.isfinite(side[:end])] for side, end in zip((first, second), ends, strict=True)))
+    fresh = Comparison.of(first[ends[0] :], second[ends[1] :], edges, factor, delta)
+    return EventTest(choice.event, choice.turned, fresh)
+
+
+def _training(side: np.ndarray) -> int:
+    return min(int(TRAINING * len(side)), MOST_TRAINING)
 
 
 def porosity(
@@ -90,17 +121,8 @@ def porosity(
         return Finding(RULE, off, where)
     if min(len(first), len(second)) < 2 * CELLS:
         return None
-    cut = int(TRAINING * len(first)), int(TRAINING * len(second))
-    training = tuple(side[:end][np.isfinite(side[:end])] for side, end in zip((first, second), cut, strict=True))
-    if not min(len(side) for side in training):
-        return None
-    factor = math.exp(min(epsilon, 700.0))
-    fresh = Comparison.of(first[cut[0] :], second[cut[1] :], coarse_edges(*training), factor, delta)
-    guess = best_guess(training[0], training[1], noises)
-    message = _last_bits(fresh, _window(np.concatenate(training)), alpha / 2)
-    if not message and guess is not None:
-        message = _preimages(fresh, *guess, alpha / 2)
-    return Finding(RULE, message, where) if message else None
+    test = choose_and_test([(first, second)], [noises], epsilon, delta)
+    return Finding(RULE, test.message(), where) if test is not None and test.porous(alpha) else None
 
 
 def _column(values: ArrayLike) -> np.ndarray:
@@ -111,7 +133,7 @@ def _column(values: ArrayLike) -> np.ndarray:
 
 
 def _off_lattice(first: np.ndarray, second: np.ndarray, grid: Fraction) -> str:
-    """Layer 1: no error rate. NaN and infinities are off every lattice."""
+    """No error rate. NaN and infinities are off every lattice."""
     both = np.concatenate([first, second])
     ordinary = np.where(np.isfinite(both), both, 0.0)
     with np.errstate(over="ignore", invalid="ignore"):  # what overflows is far beyond any grid
@@ -119,49 +141,3 @@ def _off_lattice(first: np.ndarray, second: np.ndarray, grid: Fraction) -> str:
         on = (steps * float(grid.numerator) / float(grid.denominator) == ordinary) & np.isfinite(both)
     off = int((~on).sum())
     return f"{off} of {len(both)} outputs are not multiples of the declared step {show(grid)}" if off else ""
-
-
-def places(values: np.ndarray) -> np.ndarray:
-    """The least k with x·2^k ∈ ℤ, exactly; a very small number for 0, NaN and infinities."""
-    ordinary = np.isfinite(values) & (values != 0)
-    mantissa, exponent = np.frexp(np.where(ordinary, values, 0.5))
-    whole = np.ldexp(mantissa, 53).astype(np.int64)
-    zeros = np.frexp((whole & -whole).astype(np.float64))[1] - 1
-    return np.where(ordinary, 53 - exponent - zeros, -(10**6))
-
-
-def _window(training: np.ndarray) -> np.ndarray:
-    """k = 46..61, moved with the size of the training outputs, and by 29 places when all of them are float32."""
-    sizes = np.abs(training[training != 0])
-    if not len(sizes):
-        return np.array(EVENTS)
-    with np.errstate(over="ignore"):
-        single = bool((sizes.astype(np.float32) == sizes).all())
-    return np.array(EVENTS) - int(np.frexp(np.median(sizes))[1]) - (29 if single else 0)
-
-
-def _last_bits(fresh: Comparison, window: np.ndarray, alpha: float) -> str:
-    """Layer 2. α is shared by the events, the groups of cells, both directions and the two bounds of a test."""
-    level = alpha / (4 * len(GROUPS) * len(window))
-    for side, here, there in fresh.directions():
-        deep, other_deep = (places(runs)[:, None] > window for runs in (side.first, side.second))
-        ratio = side.excess(deep, other_deep, level)
-        group, event = np.unravel_index(int(ratio.argmax()), ratio.shape)
-        if ratio[group, event] > 0 and _distinct(side.first[deep[:, event]]):
-            times = f"over {ratio[group, event]:.0f} times as often on {here} as on {there}"
-            return f"porous noise: outputs have bits below 2^{-int(window[event])} {times}, at equal coarse values"
-    return ""
-
-
-def _preimages(fresh: Comparison, name: str, noise: Additive, alpha: float) -> str:
-    """Layer 3, for the sampler that training runs chose. α is shared by both directions and the two bounds of a test."""
-    for (side, here, there), centre in zip(fresh.directions(), (noise.other, noise.centre), strict=True):
-        lost, other_lost = (~SAMPLERS[name](runs, centre, noise.scale)[:, None] for runs in (side.first, side.second))
-        if side.excess(lost, other_lost, alpha / 4)[0, 0] > 0 and _distinct(side.first[lost[:, 0]]):
-            share = f"{lost.mean():.1%} of the outputs on {here} cannot come from {name} on {there}"
-            return f"porous noise: {share}, against {other_lost.mean():.1%} of its own"
-    return ""
-
-
-def _distinct(values: np.ndarray) -> bool:
-    return len(np.unique(values)) >= DISTINCT * len(values)

@@ -3,14 +3,15 @@ bits for differential privacy". An answer only names an event; whether that even
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
 
-from dpaudit.auditors.floats.matched_outputs import FACTOR
-
+_NEAR = range(-4, 5)  # whole numbers around a median that may be the centre
+_STEPS = 3  # the nearest quotient is off by less
 _AROUND = range(-4, 5)  # exp, a difference and a product are each off by at most a unit in the last place
 
 Reach = Callable[[np.ndarray, float, float], np.ndarray]
@@ -32,13 +33,37 @@ def any_float(values: np.ndarray, centre: float, scale: float) -> np.ndarray:
     return np.logical_or.reduce([centre + one == values for one in near])
 
 
+def scaled_float(values: np.ndarray, centre: float, scale: float) -> np.ndarray:
+    """Is there a float64 whose product with the scale, rounded, gives the value when it is added to the centre, rounded again?
+
+    Any sampler of a standard law that is scaled afterwards, as numpy's normal is: products skip floats where the scale's
+    mantissa stretches a binade.
+    """
+    nearest = (values - centre) / scale
+    below = above = nearest
+    found = centre + nearest * scale == values
+    for _ in range(_STEPS):
+        below, above = np.nextafter(below, -np.inf), np.nextafter(above, np.inf)
+        found |= (centre + below * scale == values) | (centre + above * scale == values)
+    return found
+
+
+Logarithm = Callable[[np.ndarray], np.ndarray]
+_one_by_one = np.frompyfunc(math.log, 1, 1)
+
+
+def _library_log(values: np.ndarray) -> np.ndarray:
+    """As samplers in C compute it: np.log is another routine on some processors, and its last bit differs in some places."""
+    return np.asarray(_one_by_one(values), dtype=np.float64)
+
+
 def numpy_laplace(values: np.ndarray, centre: float, scale: float) -> np.ndarray:
     """numpy's Generator.laplace: U = k/2^53, then log(U + U) below a half and −log(2 − U − U) above it."""
 
-    def noises(k: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def noises(k: np.ndarray, log: Logarithm) -> tuple[np.ndarray, np.ndarray]:
         low = k * 2.0**-53
         high = 1.0 - low
-        return np.log(low + low), -np.log(2.0 - high - high)  # 2 − U is rounded before U is taken away again
+        return log(low + low), -log(2.0 - high - high)  # 2 − U is rounded before U is taken away again
 
     return _search(values, centre, scale, noises)
 
@@ -46,52 +71,43 @@ def numpy_laplace(values: np.ndarray, centre: float, scale: float) -> np.ndarray
 def inverse_cdf(values: np.ndarray, centre: float, scale: float) -> np.ndarray:
     """The textbook form ∓log(1 − 2|U − ½|), U = k/2^53: `random.random()` and diffprivlib before its repair."""
 
-    def noises(k: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        size = np.log(k * 2.0**-52)
+    def noises(k: np.ndarray, log: Logarithm) -> tuple[np.ndarray, np.ndarray]:
+        size = log(k * 2.0**-52)
         return size, -size
 
     return _search(values, centre, scale, noises)
 
 
-def _search(
-    values: np.ndarray, centre: float, scale: float, noises: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
-) -> np.ndarray:
+Noises = Callable[[np.ndarray, Logarithm], tuple[np.ndarray, np.ndarray]]
+
+
+def _search(values: np.ndarray, centre: float, scale: float, noises: Noises) -> np.ndarray:
+    found = _near(values, centre, scale, noises, np.log)
+    found[~found] = _near(values[~found], centre, scale, noises, _library_log)
+    return found
+
+
+def _near(values: np.ndarray, centre: float, scale: float, noises: Noises, log: Logarithm) -> np.ndarray:
     with np.errstate(over="ignore"):  # too far away: the nearest k is clipped to 1
         nearest = np.floor(np.exp(-np.abs(values - centre) / scale) * 2.0**52)
     found = np.zeros(values.shape, dtype=bool)
     for step in _AROUND:
-        for noise in noises(np.clip(nearest + step, 1.0, 2.0**52)):
+        for noise in noises(np.clip(nearest + step, 1.0, 2.0**52), log):
             found |= centre + noise * scale == values
     return found
 
 
 SAMPLERS: dict[str, Reach] = {
     "any float64 sampler": any_float,
+    "any float64 sampler, scaled afterwards,": scaled_float,
     "numpy's Laplace sampler": numpy_laplace,
     "the inverse-CDF Laplace sampler": inverse_cdf,
 }
 
 
-def best_guess(values: np.ndarray, others: np.ndarray, noises: Sequence[Additive]) -> tuple[str, Additive] | None:
-    """The sampler and parameters whose preimages separate the training outputs best; None where none does."""
-    choices = [(name, noise) for noise in (*noises, *guessed(values, others)) for name in SAMPLERS]
-
-    def gain(choice: tuple[str, Additive]) -> float:
-        reach, noise = SAMPLERS[choice[0]], choice[1]
-
-        def lost(outputs: np.ndarray, centre: float) -> float:
-            return 1.0 - float(reach(outputs, centre, noise.scale).mean())
-
-        there = lost(values, noise.other) - FACTOR * lost(others, noise.other)
-        return max(there, lost(others, noise.centre) - FACTOR * lost(values, noise.centre))
-
-    best = max(choices, key=gain, default=None)
-    return best if best is not None and gain(best) > 0 else None
-
-
 def guessed(values: np.ndarray, others: np.ndarray) -> list[Additive]:
-    """Centres and scales from training outputs alone: the shortest decimals that fit them, for centres also the nearest
-    whole numbers, for scales also 1/ε and 2/ε."""
+    """Centres and scales from training outputs alone: the shortest decimals that fit them, for centres also whole numbers near
+    them, for scales also 1/ε and 2/ε."""
     if min(len(values), len(others)) < 20:
         return []
     medians = [float(np.median(side)) for side in (values, others)]
@@ -100,14 +116,20 @@ def guessed(values: np.ndarray, others: np.ndarray) -> list[Additive]:
         return []
     error = 3 * spread / np.sqrt(min(len(values), len(others)))
     middles = [sorted({_shortest(m, error), *_whole(m, error)}) for m in medians]
-    scales = {_shortest(spread, error)} | {top / _shortest(top / spread, top / spread * error / spread) for top in (1.0, 2.0)}
-    pairs = product(middles[0], middles[1], sorted(scales))
+    pairs = product(middles[0], middles[1], _scales(spread, error))
     return [Additive(centre, other, scale) for centre, other, scale in pairs if 0 < scale < np.inf and centre != other]
 
 
+def _scales(spread: float, error: float) -> list[float]:
+    """From the mean distance to the middle: it is the scale of Laplace noise, and √(2/π) times that of normal noise."""
+    scales = {_shortest(wide, error) for wide in (spread, spread * math.sqrt(math.pi / 2))}
+    return sorted(scales | {top / _shortest(top / spread, top / spread * error / spread) for top in (1.0, 2.0)})
+
+
 def _whole(number: float, error: float) -> list[float]:
-    """The two whole numbers around it, where they fit."""
-    return [float(w) for w in (np.floor(number), np.ceil(number)) if abs(w - number) <= error]
+    """The whole numbers that fit it; the nearest of them, where there are many."""
+    near = np.rint(number) + np.array(_NEAR)
+    return [float(one) for one in near if abs(one - number) <= max(error, 1.0)]
 
 
 def _shortest(number: float, error: float) -> float:

@@ -53,11 +53,11 @@ def bet_attack(case: Case, pairs: Sequence[Pair], samples: int, *, by_likelihood
     screened = best_pair(case.subject, case.claim, pairs, pilot, case.seed, by_likelihood, case.engine)
     trials = Trials(case.subject, screened.pair, child(case.seed, 3), by_likelihood, case.claim.observer)
     runs = 2 * samples
-    bets = bet_until(trials, case.claim, runs, alpha=case.error, confidence=case.confidence, engine=case.engine)
+    bets = bet_until(trials, case.claim, runs, alpha=case.game_error, confidence=case.confidence, engine=case.engine)
     method = f"e-process, {score_name(by_likelihood)}, valid at any time{screened.told()}"
     lower = Lower(round_down(bets.lower), case.confidence, method, -(-bets.runs // 2))
     epsilon, delta = float(case.claim.epsilon), float(case.claim.delta)
-    least = detectable(bets, epsilon, delta, runs, case.error) if screened.all and not bets.interrupted else None
+    least = detectable(bets, epsilon, delta, runs, case.game_error) if screened.all and not bets.interrupted else None
     known = Attack(
         lower, detectable=None if least is None else round_down(least, 4), interrupted=bets.interrupted, losses=bets.losses
     )

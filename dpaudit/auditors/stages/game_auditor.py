@@ -80,7 +80,7 @@ def game_attack(case: Case, pairs: Sequence[Pair], *, by_likelihood: bool, repla
     while last.level <= epsilon < last.outcome.at(0.05) and stage + 1 < STAGES and not case.late:
         stage += 1
         last = _play(case, screened, stage, by_likelihood)
-    outcome, share = first.outcome, case.error / STAGES
+    outcome, share = first.outcome, case.game_error / STAGES
     method = f"guessing game, {score_name(by_likelihood)}, {outcome.strongest(1 - case.confidence).form}{screened.told()}"
     lower = Lower(round_down(outcome.epsilon), case.confidence, method, case.samples)
     best = outcome.strongest(share)
@@ -109,12 +109,12 @@ def _play(case: Case, screened: Screened, stage: int, by_likelihood: bool) -> _L
     trials = Trials(case.subject, screened.pair, child(case.seed, 1, stage), by_likelihood, case.claim.observer)
     samples = case.samples * 4**stage
     outcome = play_game(trials, samples, float(case.claim.delta), 1 - case.confidence, case.engine)
-    return _LastGame(trials, samples, outcome, outcome.at(case.error / STAGES))
+    return _LastGame(trials, samples, outcome, outcome.at(case.game_error / STAGES))
 
 
 def _not_yet(case: Case, lower: Lower, game: _LastGame) -> str:
     """Why a bound above the claim does not refute it, and how many runs would do."""
-    epsilon, delta, share = float(case.claim.epsilon), float(case.claim.delta), case.error / STAGES
+    epsilon, delta, share = float(case.claim.epsilon), float(case.claim.delta), case.game_error / STAGES
     best = game.outcome.strongest(share)
     times = times_as_many(best.guesses, epsilon, delta, best.share * share, best.form)
     enough = None if times is None or game.outcome.epsilon <= epsilon else math.ceil(times * game.samples)

@@ -28,7 +28,7 @@ bit = [([1.0], [0.0])]
 def half(data, rng, trials):
     return data[0] + rng.laplace(scale=0.5, size=trials)
 
-@dp.subject(claim=dp.Claim("1"), neighbours=bit)
+@dp.subject(claim=dp.Claim("1", arithmetic="ideal"), neighbours=bit)
 def honest(data, rng, trials):
     return data[0] + rng.laplace(size=trials)
 

@@ -6,7 +6,16 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpaudit.auditors.floats.matched_outputs import CELLS, FACTOR, GROUPS, Comparison, _high, _low, coarse_cells, coarse_edges
+from dpaudit.auditors.floats.matched_outputs import (
+    CELLS,
+    FACTOR,
+    GROUPS,
+    Comparison,
+    at_least,
+    at_most,
+    coarse_cells,
+    coarse_edges,
+)
 
 
 def compare(first: np.ndarray, second: np.ndarray, factor: float = 1.0, delta: float = 0.0) -> Comparison:
@@ -16,16 +25,16 @@ def compare(first: np.ndarray, second: np.ndarray, factor: float = 1.0, delta: f
 
 @pytest.mark.parametrize(("count", "n"), [(1, 10), (7, 10), (10, 10), (3, 5000), (4000, 5000)])
 def test_a_bound_is_where_the_binomial_tail_equals_the_level(count: int, n: int) -> None:
-    low = float(_low(np.array([count]), n, 1e-4)[0])
+    low = float(at_least(np.array([count]), n, 1e-4)[0])
     assert stats.binom.sf(count - 1, n, low) == pytest.approx(1e-4, rel=1e-6)
-    high = float(_high(np.array([n - count]), n, 1e-4)[0])
+    high = float(at_most(np.array([n - count]), n, 1e-4)[0])
     assert stats.binom.cdf(n - count, n, high) == pytest.approx(1e-4, rel=1e-6)
 
 
 def test_bounds_at_the_ends_are_the_trivial_ones() -> None:
-    assert _low(np.array([0]), 10, 0.01)[0] == 0
-    assert _high(np.array([10]), 10, 0.01)[0] == 1
-    assert _high(np.array([0]), np.array([0]), 0.01)[0] == 1
+    assert at_least(np.array([0]), 10, 0.01)[0] == 0
+    assert at_most(np.array([10]), 10, 0.01)[0] == 1
+    assert at_most(np.array([0]), np.array([0]), 0.01)[0] == 1
 
 
 def test_groups_are_the_whole_its_halves_and_its_quarters() -> None:

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import dpaudit as dp
-from dpaudit.auditors.floats.porosity import places, porosity
+from dpaudit.auditors.floats.low_bits import places
+from dpaudit.auditors.floats.porosity import porosity
 from dpaudit.claims import InvalidValue, show
 from dpaudit.noise.sampling.source import SecureSource
 

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 import dpaudit as dp
-from dpaudit.auditors.floats.porosity import audit_porosity, porosity
+from dpaudit.auditors.floats.porosity import porosity
+from dpaudit.auditors.floats.subject_porosity import audit_porosity
 
 ONE = dp.replace_one(n=1, low=0, high=1)
 PAIR = (np.array([0.0]), np.array([1.0]))
@@ -76,18 +77,3 @@ def test_a_grey_box_is_left_to_its_door() -> None:
         return channel.release("sum", data.sum(), dp.Laplace(scale=1), sensitivity=1)
 
     assert audited(grey) is None
-
-
-def test_an_audit_shows_the_finding_and_does_not_refute_by_it() -> None:
-    pairs = dp.replace_one(n=20, low=-1, high=1)
-
-    def floats(data: Any, rng: Any) -> Any:
-        return float(data.sum() + rng.laplace(scale=2))
-
-    def coarse(data: Any, rng: Any) -> Any:
-        return float(np.round(data.sum() + rng.laplace(scale=2), 3))
-
-    found = dp.audit(black(floats, pairs), samples=500, seed=1)
-    assert found.verdict == "unproven"
-    assert [finding.rule for finding in found.findings] == ["DPA006"]
-    assert not dp.audit(black(coarse, pairs), samples=500, seed=1).findings
