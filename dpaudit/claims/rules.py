@@ -54,8 +54,11 @@ RULES = {
         Rule(
             "DPA006",
             "porous noise (floating point)",
-            "The low bits of the released number tell which value it was made from (Mironov 2012).",
-            "Use dp.Laplace or dp.Gaussian through the channel: their noise lives on a grid, exactly.",
+            "The low bits of the released number tell which value it was made from (Mironov 2012). A claim about floats, the "
+            "default, is refuted by them when they tell more than it allows.",
+            "Use dp.Laplace or dp.Gaussian through the channel: their noise lives on a grid, exactly. A black box can round to a "
+            "grid after adding its noise. If the claim is about real numbers and not about this code's floats, say so with "
+            'dp.Claim(…, arithmetic="ideal"), or arithmetic = "ideal" in the gate\'s table: it is a note then.',
         ),
         Rule(
             "DPA007",
