@@ -47,6 +47,24 @@ def last_bit(usual: float, other: float) -> Draw:
     return draw
 
 
+def lattice_of(multiple: int) -> Draw:
+    """Uniform noise on multiples of an odd number of units."""
+
+    def draw(rng: np.random.Generator, centre: float) -> np.ndarray:
+        return centre + multiple * 2.0**-52 * rng.integers(-(2**52), 2**52, size=RUNS)
+
+    return draw
+
+
+def snapping(rng: np.random.Generator, centre: float) -> np.ndarray:
+    """Rounded to a power of two near the scale, and clamped (Mironov 2012); claimed at twice the ε of its noise."""
+    return np.clip(np.round(centre + rng.laplace(size=RUNS)), -50.0, 50.0)
+
+
+def whole(rng: np.random.Generator, centre: float) -> np.ndarray:
+    return centre + rng.geometric(1 - math.exp(-1), RUNS) - rng.geometric(1 - math.exp(-1), RUNS)
+
+
 HONEST: dict[str, tuple[Draw, float]] = {
     "lattice Laplace": (lattice(dp.Laplace(scale=1)), 1.0),
     "lattice Laplace over 100": (lattice(dp.Laplace(scale=1), 100.0), 1.0),
@@ -54,6 +72,8 @@ HONEST: dict[str, tuple[Draw, float]] = {
     "lattice Gaussian over 3": (lattice(dp.Gaussian(sigma=1), 3.0), 1.0),
     "floats rounded to 0.01": (floats("laplace", step=0.01), 1.0),
     "floats rounded to 1e-9": (floats("laplace", step=1e-9), 1.0),
+    "snapping": (snapping, 2.0),
+    "whole numbers": (whole, 1.0),
     "last bit, 8 times as often: the boundary": (last_bit(0.4, 0.05), math.log(8)),
     "last bit, 8 times as often, rare": (last_bit(0.04, 0.005), math.log(8)),
     "last bit, 8 times as often, always": (last_bit(1.0, 0.125), math.log(8)),
@@ -63,6 +83,8 @@ POROUS: dict[str, tuple[Draw, float]] = {
     "numpy Laplace, scale 2": (floats("laplace", 2.0), 0.5),
     "numpy normal": (floats("normal"), 1.0),
     "numpy normal, scale 5": (floats("normal", 5.0), 1.0),
+    "numpy Laplace, scale 100": (floats("laplace", 100.0), 0.01),
+    "uniform on multiples of 5·2^-52": (lattice_of(5), 1.0),
     "last bit, 18 times as often": (last_bit(0.9, 0.05), math.log(8)),
 }
 

@@ -16,7 +16,7 @@ from scipy import stats
 
 import dpaudit as dp
 from dpaudit.auditors.floats.low_bits import places
-from dpaudit.auditors.floats.porosity import porosity
+from dpaudit.auditors.floats.porosity import EventCounts, porosity
 from dpaudit.claims import InvalidValue, show
 from dpaudit.noise.sampling.source import SecureSource
 
@@ -149,6 +149,27 @@ def test_a_mechanism_at_the_boundary_is_flagged_at_most_as_often_as_stated() -> 
             flags[chance] += porosity(*sides, alpha=alpha, epsilon=math.log(8)) is not None
     assert flags[0.4] <= limit
     assert flags[0.9] >= 27
+
+
+@pytest.mark.parametrize(("epsilon", "delta", "rare"), [(0.1, 0.0, 0.3), (1.0, 1e-3, 0.01), (1.0, 0.1, 0.2), (3.0, 0.0, 0.02)])
+def test_counts_at_the_boundary_refute_at_most_as_often_as_stated(epsilon: float, delta: float, rare: float) -> None:
+    """P(S|D) = e^ε P(S|D') + δ exactly. 2,000 tests at α = 5 %; the limit is passed with probability 10^-3 at most, and with two
+    bounds of α/2 it is far. Twin: a claim of half that ε is refuted in most tests. Fixed seed."""
+    rng, runs, alpha = np.random.default_rng(3), 20_000, 0.05
+    hits = rng.binomial(runs, math.exp(epsilon) * rare + delta, 2000)
+    others = rng.binomial(runs, rare, 2000)
+    shown = np.array([EventCounts(a, runs, b, runs).epsilon(alpha, delta) for a, b in zip(hits, others, strict=True)])
+    assert (shown > epsilon).sum() <= stats.binom.ppf(1 - 1e-3, 2000, alpha)
+    assert (shown > epsilon / 2).mean() > 0.5
+
+
+def test_counts_show_nothing_without_hits_and_more_with_more_of_them() -> None:
+    assert EventCounts(0, 100, 0, 100).epsilon(0.05, 0.0) == 0
+    assert EventCounts(50, 1000, 0, 1000).epsilon(0.05, 0.06) == 0
+    by_hits = [EventCounts(hits, 1000, 5, 1000).epsilon(1e-6, 1e-3) for hits in (100, 300, 900)]
+    assert by_hits == sorted(by_hits)
+    assert EventCounts(1000, 1000, 0, 1000).epsilon(1e-6, 0.0) == pytest.approx(math.log(1000 / math.log(2e6)), abs=0.05)
+    assert EventCounts(5, 10, 3, 20).turned() == EventCounts(3, 20, 5, 10)
 
 
 @pytest.mark.parametrize("power", [-60, 0, 30])
