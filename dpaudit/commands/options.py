@@ -84,7 +84,6 @@ CHECK = """in pyproject.toml; target, epsilon and delta are needed, the rest has
   epsilon = "1/2"
   delta = "1e-6"
   require = "certified"                # or "not-refuted", for black boxes
-  door = true                          # the deployment keeps this budget at its door
   observer, neighbours, unit, horizon, samples, timeout (seconds), calibration, actions, dim
 
   [[tool.dpaudit.waive]]               # one finding, by the fingerprint that stands beside it

@@ -52,7 +52,6 @@ class GateBudget:
     neighbours: str | None = None  # the relation that the subject must be judged for; of a ledger, as its data was sealed
     unit: str | None = None  # whose data a record is, for the reader
     require: str = "certified"
-    door: bool = False  # the deployment keeps this budget at its door, which bounds paths that depend on what was released
     samples: int | None = None
     timeout: int = TIMEOUT
     horizon: int | None = None
@@ -140,13 +139,13 @@ def _budget(file: Path, name: str, given: Any, seconds: int) -> GateBudget:
         raise ConfigError(file, where, "needs a subject or a ledger, one of the two")
     if texts["ledger"] is not None and {"door", "samples", "arithmetic", *ALGORITHM_KEYS[1:]} & table.keys():
         raise ConfigError(file, where, "is about a ledger, which takes no door, samples, arithmetic, actions, dim or calibration")
-    if not isinstance(table.get("door", False), bool):
+    if not isinstance(table.get("door", False), bool):  # of 0.1, and without effect now: every verdict says what it rests on
         raise ConfigError(file, where, "door must be true or false")
     require = _text(file, where, table, "require") or REQUIRE[0]
     if require not in REQUIRE:
         raise ConfigError(file, where, f'require must be "{REQUIRE[0]}" or "{REQUIRE[1]}", not {require!r}')
     read: dict[str, Any] = {key: _whole(file, where, table, key, least) for key, least in WHOLE_KEYS.items()}
-    read |= {**texts, "require": require, "door": table.get("door", False), "timeout": read["timeout"] or seconds}
+    read |= {**texts, "require": require, "timeout": read["timeout"] or seconds}
     return GateBudget(name, _claim(file, where, table), **read)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 
 from dpaudit.claims import Claim, DpauditError, Outcome, Verdict, show
@@ -16,11 +16,6 @@ from dpaudit.subjects.subject import Subject
 from dpaudit.subjects.targets import make_algorithm, registered, subjects_of
 from dpaudit.verdict.decision import blocking_rules
 from dpaudit.verdict.examination import Options, examine
-
-NO_DOOR = (
-    "behind a door with the budget {claim} only, as its releases depend on what was released before; the gate sees no door: "
-    "if the deployment opens one, dp.live(ledger, budget=…), say so with door = true, or check its ledger"
-)
 
 
 def judge_subject(budget: GateBudget, seed: int, error: float, *, picture: bool = False) -> BudgetFacts:
@@ -38,8 +33,6 @@ def judge_subject(budget: GateBudget, seed: int, error: float, *, picture: bool 
         arithmetic=claim.arithmetic,
     )  # fmt: skip
     verdict = _examined(subject, options)
-    if _needs_door(verdict) and not budget.door and budget.target not in registered():
-        verdict = replace(verdict, verdict=Outcome.UNPROVEN, reason=f"certified {NO_DOOR.format(claim=claim)}")
     blocking = blocking_rules(claim)
     rules = {Outcome.REFUTED: ("DPA003", "DPA004", *blocking), Outcome.UNPROVEN: blocking, Outcome.CERTIFIED: ()}[verdict.verdict]
     causes = [place for place, finding in enumerate(verdict.findings) if finding.rule in rules]
@@ -63,11 +56,6 @@ def _examined(subject: Subject, options: Options) -> Verdict:
             raise
         explained = explain_refusal(subject, error) if isinstance(error, DpauditError) else explain_failure(subject, error)
         raise DpauditError(explained) from error
-
-
-def _needs_door(verdict: Verdict) -> bool:
-    """Does the proof rest on a door that refuses what exceeds the budget? ``dpaudit run`` opens one for every algorithm."""
-    return verdict.verdict is Outcome.CERTIFIED and verdict.upper is not None and verdict.upper.path == "enforced"
 
 
 def find_subject(budget: GateBudget) -> Subject:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -10,10 +11,16 @@ from dpaudit.auditors.interface import Attack
 from dpaudit.auditors.replay.pinned_runs import Observed
 from dpaudit.auditors.wording import beating
 from dpaudit.claims import Claim, Contradiction, Finding, Outcome, SensitivityError, Upper, Verdict, show
+from dpaudit.claims.decimals import number
+from dpaudit.ledger import Release
 from dpaudit.subjects.subject import Subject
+from dpaudit.verdict.pinned_paths import PinnedPath, pinned_paths
 from dpaudit.verdict.proof import Proof
+from dpaudit.verdict.ready_plan import epsilon_at
 
 BLOCKING = ("DPA002", "DPA005", "DPA006")
+BY_PLAN = "certified: its releases are fixed by its plan"
+ROUNDING = Fraction(1001, 1000)  # a path that no sealed run took is charged as declared, which rounding to the grid adds to
 
 
 def blocking_rules(claim: Claim) -> tuple[str, ...]:
@@ -23,9 +30,10 @@ def blocking_rules(claim: Claim) -> tuple[str, ...]:
 
 def decide(subject: Subject, claim: Claim, proof: Proof, attack: Attack, seed: int) -> Verdict:
     """Refuted before certified before unproven. Raises Contradiction when a proven upper bound lies below a lower bound."""
-    upper = _upper(proof, attack, claim)
+    paths = _paths(proof, attack)
+    upper = _upper(proof, attack, claim, paths)
     findings = _findings(proof, attack)
-    _check_contradiction(upper, attack)
+    _check_contradiction(upper, attack, paths)
     if attack.refuted:
         if all(finding.rule != "DPA004" for finding in findings):
             shown = beating(_shown(attack), claim.epsilon)
@@ -36,24 +44,27 @@ def decide(subject: Subject, claim: Claim, proof: Proof, attack: Attack, seed: i
     else:
         missing = _missing(claim, upper, findings, subject, proof)
         outcome = Outcome.UNPROVEN if missing else Outcome.CERTIFIED
-        reason = "; ".join(filter(None, (missing or _why_certified(claim, upper), attack.reason)))
+        reason = "; ".join(filter(None, (missing or _why_certified(claim, upper, proof), attack.reason)))
     return Verdict(
         outcome, claim, attack.lower, upper, findings, attack.witness, subject.name, subject.neighbours.name, seed,
         attack.detectable, reason, losses=attack.losses,
     )  # fmt: skip
 
 
-def _why_certified(claim: Claim, upper: Upper | None) -> str:
+def _why_certified(claim: Claim, upper: Upper | None, proof: Proof) -> str:
     """One sentence for a person."""
-    path = (
-        "its releases are fixed in advance"
-        if upper and upper.path == "single"
-        else f"a door with the budget {claim} for proven releases bounds every path"
-    )
-    return f"each release's sensitivity is proven by its trace, and {path}"
+    if upper is not None and upper.path == "single":
+        return f"{BY_PLAN}, and each one's sensitivity is proven by its trace"
+    cost = "" if proof.bound is None else f"; the paths that ran cost ε ≤ {number(epsilon_at(proof.bound, claim))}"
+    return behind_door(claim) + cost
 
 
-def _upper(proof: Proof, attack: Attack, claim: Claim) -> Upper | None:
+def behind_door(claim: Claim) -> str:
+    """How a certificate that rests on a budget is called, everywhere."""
+    return f"certified behind its door: budget {claim}, proven releases only"
+
+
+def _upper(proof: Proof, attack: Attack, claim: Claim, paths: Sequence[PinnedPath]) -> Upper | None:
     """The proven bound, raised where replay observed more than was declared; none where data left by another way."""
     upper = proof.upper
     if upper is None or attack.finds("DPA002"):
@@ -61,11 +72,33 @@ def _upper(proof: Proof, attack: Attack, claim: Claim) -> Upper | None:
     if attack.refuted and upper.path == "enforced":
         return None  # without that budget, there are paths that cost more
     if upper.sensitivity == "proven":
-        return upper
+        return _overspent(upper, claim, paths)
     seen = attack.observed
     epsilon = max(upper.epsilon, proof.raised(seen.excess, claim)) if seen.excess else upper.epsilon
     tested = proof.unproven <= seen.largest.keys() - seen.unseen
     return replace(upper, epsilon=epsilon, sensitivity="tested" if tested else "declared")
+
+
+def _overspent(upper: Upper, claim: Claim, paths: Sequence[PinnedPath]) -> Upper:
+    """What a budget enforces is certified only where no run was seen that would have exceeded it."""
+    if upper.path != "enforced":
+        return upper
+    costs = (path.epsilon(claim) for path in paths)
+    most = max((cost for cost in costs if cost is not None), default=Fraction(0))
+    return upper if most <= claim.epsilon * ROUNDING else replace(upper, epsilon=most, path="observed")
+
+
+def _paths(proof: Proof, attack: Attack) -> list[PinnedPath]:
+    """What replay pinned of a subject without a plan whose sensitivities are proven as declared. Of paths that release the same,
+    and so cost the same, the one with the largest loss."""
+    upper, understated = proof.upper, any(finding.rule == "DPA003" for finding in proof.findings)
+    if upper is None or upper.sensitivity != "proven" or upper.path == "single" or understated or attack.finds("DPA002"):
+        return []
+    worst: dict[tuple[Release, ...], PinnedPath] = {}
+    for path in pinned_paths(attack.replays, proof.runs):
+        if path.releases not in worst or path.loss > worst[path.releases].loss:
+            worst[path.releases] = path
+    return list(worst.values())
 
 
 def _findings(proof: Proof, attack: Attack) -> list[Finding]:
@@ -87,12 +120,19 @@ def _with_pair(finding: Finding, observed: Observed) -> Finding:
     return replace(finding, message=f"{error.detail}; seen on {move.sides()}")
 
 
-def _check_contradiction(upper: Upper | None, attack: Attack) -> None:
-    """The 95 % estimate may err; an exact witness, or a bound at confidence 1 − 10^-6, above a proven bound may not."""
-    if upper is None or upper.sensitivity != "proven" or upper.path != "single":
-        return
-    if (attack.exact is not None and attack.exact > upper.epsilon) or attack.level > upper.epsilon:
+def _check_contradiction(upper: Upper | None, attack: Attack, paths: Sequence[PinnedPath]) -> None:
+    """The 95 % estimate may err; an exact witness, or a bound at confidence 1 − 10^-6, above a proven bound may not. Of subjects
+    without a plan only some paths run: on each, the exact loss may not exceed what its releases are accounted at."""
+    if upper is not None and upper.sensitivity == "proven" and upper.path == "single" and _sure(attack) > upper.epsilon:
         raise Contradiction(upper.epsilon, max(attack.lower.epsilon, attack.level))
+    for path in paths:
+        cost = path.pure_epsilon()
+        if cost is not None and path.loss > cost:
+            raise Contradiction(cost, float(path.loss))
+
+
+def _sure(attack: Attack) -> Fraction:
+    return max(Fraction(attack.level), attack.exact if attack.exact is not None else Fraction(0))
 
 
 def _missing(claim: Claim, upper: Upper | None, findings: list[Finding], subject: Subject, proof: Proof) -> str:
@@ -105,17 +145,27 @@ def _missing(claim: Claim, upper: Upper | None, findings: list[Finding], subject
     if upper is None:
         return "no upper bound could be proven"
     if upper.epsilon > claim.epsilon:
-        return _above(claim, upper, proof)
+        return _above(claim, upper, proof) + _plan_that_would_do(proof)
     if upper.sensitivity != "proven":
         return f"sensitivity is only {upper.sensitivity}" + (f": {proof.untraced}" if proof.untraced else "")
     if upper.path == "observed":
-        return "only the paths that were observed stay within the claim"
+        return "only the paths that ran are known to stay within the claim" + _plan_that_would_do(proof)
     return ""
 
 
 def _above(claim: Claim, upper: Upper, proof: Proof) -> str:
     kind = "proven upper bound" if upper.sensitivity == "proven" else "upper bound"
-    return f"the {kind} {float(upper.epsilon):.9g} is above the claim" + _by_rounding(upper.epsilon, claim, proof)
+    kind = {"single": f"{kind} of its plan", "enforced": kind, "observed": f"{kind} of a path that ran"}[upper.path]
+    return f"the {kind}, {float(upper.epsilon):.9g}, is above the claim" + _by_rounding(upper.epsilon, claim, proof)
+
+
+def _plan_that_would_do(proof: Proof) -> str:
+    """Releases that were the same in every run, ready to be declared, where that would certify them."""
+    if proof.ready is None:
+        return ""
+    edits = f" ({proof.ready.edits})" if proof.ready.edits else ""
+    certified = f"declared as a plan they would be certified at ε ≤ {number(proof.ready.epsilon)}"
+    return f"; its releases were the same in every run, and {certified}: {proof.ready.plan.python_code()}{edits}"
 
 
 def _by_rounding(epsilon: Fraction | None, claim: Claim, proof: Proof) -> str:

@@ -20,7 +20,8 @@ from dpaudit.auditors.runs.raised_outputs import notes_on, with_raised_outputs
 from dpaudit.auditors.runs.scheduler import connected
 from dpaudit.auditors.stages.replay_auditor import ReplayAuditor
 from dpaudit.auditors.witness_check import recheck
-from dpaudit.claims import Claim, InvalidValue, Number, Outcome, Verdict, exact, whole
+from dpaudit.channel import NotPlanned
+from dpaudit.claims import Claim, InvalidValue, Lower, Number, Outcome, Verdict, exact, whole
 from dpaudit.claims.decimals import at_most
 from dpaudit.subjects.subject import Subject
 from dpaudit.verdict.decision import decide
@@ -81,17 +82,31 @@ def examine(subject: Subject, options: Options) -> Examination:
     if options.witness is not None:
         examination = _examine_witness(case, options.witness)
     else:
-        with connected(options.scheduler) if options.scheduler is not None else nullcontext() as remote:
-            engine = replace(case.engine, remote=remote)
-            proof = prove(subject, case.claim, case.seed) if subject.grey else Proof(None, None, [])
-            if subject.grey:
-                options.progress(Milestone(_proven(proof)))
-            shown = attack(replace(case, engine=engine, search=not _settles(proof, case.claim)))
-        shown = _complete(case, proof, shown, picture=options.picture)
-        verdict = _stopped(case, shown, decide(subject, case.claim, proof, shown, case.seed))
-        verdict = verdict if subject.grey else _noted(case, verdict)
-        examination = Examination(verdict, proof, shown)
+        try:
+            examination = _examine(case, options)
+        except NotPlanned as refused:
+            examination = _unplanned(case, refused)
     return replace(examination, verdict=replace(examination.verdict, seconds=time.perf_counter() - started))
+
+
+def _examine(case: Case, options: Options) -> Examination:
+    subject = case.subject
+    with connected(options.scheduler) if options.scheduler is not None else nullcontext() as remote:
+        engine = replace(case.engine, remote=remote)
+        proof = prove(subject, case.claim, case.seed) if subject.grey else Proof(None, None, [])
+        if subject.grey:
+            options.progress(Milestone(_proven(proof)))
+        shown = attack(replace(case, engine=engine, search=not _settles(proof, case.claim)))
+    shown = _complete(case, proof, shown, picture=options.picture)
+    verdict = _stopped(case, shown, decide(subject, case.claim, proof, shown, case.seed))
+    return Examination(verdict if subject.grey else _noted(case, verdict), proof, shown)
+
+
+def _unplanned(case: Case, refused: NotPlanned) -> Examination:
+    """A subject that asks for what is not in its plan: a door lets nothing pass that is, and there is nothing to attack."""
+    proof, shown = Proof(None, None, []), Attack(Lower(0.0, 1.0, "nothing was tried: a run broke its plan", 0))
+    verdict = decide(case.subject, case.claim, proof, shown, case.seed)
+    return Examination(replace(verdict, reason=f"it does not keep to its plan: {refused}"), proof, shown)
 
 
 def _case(subject: Subject, options: Options) -> Case:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -11,15 +11,15 @@ import numpy as np
 
 from dpaudit.accountants.composition import account_releases
 from dpaudit.accountants.shuffle.amplifier import amplified
-from dpaudit.channel import Channel, Doors
+from dpaudit.channel import Channel, Doors, Plan
 from dpaudit.claims import Bound, Claim, DpauditError, Finding, InvalidValue, Leak, Upper
 from dpaudit.claims.leak_watch import watching
 from dpaudit.ledger import Release
 from dpaudit.sealed.runs import one_run
 from dpaudit.subjects import foreign_randomness as outside
-from dpaudit.subjects.probe import PathWatch
 from dpaudit.subjects.sealed_search import refuse_sealed
 from dpaudit.subjects.subject import Subject, fresh
+from dpaudit.verdict.ready_plan import ReadyPlan, account_plan, epsilon_at, planned_releases, ready_plan
 
 simulate = Doors(amplified).simulate  # a budget is kept here as a deployment keeps it
 RUNS = 3  # sealed runs, each on other data and with other noise
@@ -27,14 +27,15 @@ RUNS = 3  # sealed runs, each on other data and with other noise
 
 @dataclass(frozen=True)
 class Proof:
-    """An upper bound, or the findings that stand in its way."""
+    """An upper bound, or the findings that stand in its way. ``bound``: of the runs that were made, or of the plan."""
 
     upper: Upper | None
     bound: Bound | None
     findings: Sequence[Finding]
     runs: Sequence[Sequence[Release]] = ()  # what each sealed run released
     untraced: str = ""  # what is not proven, and where its trace was lost
-    fixed: bool = False  # parameters were fixed in advance: path single
+    planned: Sequence[Release] | None = None  # path single: what the bound is about, the releases of the declared plan
+    ready: ReadyPlan | None = None  # a plan that would prove what no budget does
 
     @property
     def unproven(self) -> set[str]:
@@ -44,15 +45,17 @@ class Proof:
     def raised(self, observed: Mapping[str, Fraction], claim: Claim) -> Fraction:
         """The bound again, with the sensitivities that were observed where they exceed the declared ones."""
         runs = [[_with_sensitivity(r, observed.get(r.name)) for r in releases] for releases in self.runs]
-        return max(_at(account_releases(releases, claim.delta, fixed=self.fixed), claim) for releases in runs)
+        fixed = self.planned is not None
+        return max(epsilon_at(account_releases(releases, claim.delta, fixed=fixed), claim) for releases in runs)
 
 
 @dataclass
 class _Run:
+    data: Any
+    seed: int
     releases: list[Release]
     findings: list[Finding]
     proven: bool
-    single: bool
     untraced: list[Finding]
 
 
@@ -75,27 +78,48 @@ def _prove(subject: Subject, claim: Claim, seed: int) -> Proof:
     for place in range(RUNS):
         data = pairs[(place * 5) % len(pairs)][place % 2]
         try:
-            runs.append(_run(subject, claim, data, seed + place))
+            runs.append(_run(subject, data, seed + place))
         except Exception as error:
             leak = _leak_behind(error)
             if leak is None:
                 raise
             return Proof(None, None, [Finding("DPA002", leak.detail, leak.where)])
     findings = _distinct([finding for run in runs for finding in run.findings])
-    single = all(run.single for run in runs)
+    sensitivity = "proven" if all(run.proven for run in runs) else "declared"
+    lost = _told([f for run in runs for f in run.untraced])
+    releases = [run.releases for run in runs]
     try:
-        bounds = [account_releases(run.releases, claim.delta, fixed=single) for run in runs]
+        bound = max((account_releases(run, claim.delta) for run in releases), key=lambda b: epsilon_at(b, claim))
+        planned = None if subject.plan is None else _planned(subject.plan, releases, claim)
     except InvalidValue as missing:
         return Proof(None, None, [*findings, Finding("DPA005", str(missing), subject.name)])
-    bound = max(bounds, key=lambda b: _at(b, claim))
-    findings = _distinct([*findings, *(f for f in bound.findings if f.rule != "DPA003" or not _has(findings, "DPA003"))])
-    sensitivity = "proven" if all(run.proven for run in runs) else "declared"
-    path = "single" if single else _enforced(subject, claim, pairs[0][0], seed)
-    # What the budget enforces is the budget: other paths may cost more than the observed ones.
-    figure = claim.epsilon if path == "enforced" and _at(bound, claim) <= claim.epsilon else _at(bound, claim)
-    upper = Upper(figure, bound.method, sensitivity, path)  # type: ignore[arg-type]
-    lost = _told([f for run in runs for f in run.untraced])
-    return Proof(upper, bound, findings, [run.releases for run in runs], lost, single)
+    fits = planned is not None and epsilon_at(planned[1], claim) <= claim.epsilon
+    enforced = not fits and epsilon_at(bound, claim) <= claim.epsilon and _enforced(subject, claim, runs)
+    if planned is not None and not enforced:
+        upper = Upper(epsilon_at(planned[1], claim), planned[1].method, sensitivity, "single")  # type: ignore[arg-type]
+        return Proof(upper, planned[1], _with(findings, planned[1]), releases, lost, planned[0])
+    # What the budget enforces is the budget: other paths may cost more than those that ran.
+    figure = claim.epsilon if enforced else epsilon_at(bound, claim)
+    upper = Upper(figure, bound.method, sensitivity, "enforced" if enforced else "observed")  # type: ignore[arg-type]
+    ready = ready_plan(releases, claim) if sensitivity == "proven" and not enforced else None
+    return Proof(upper, bound, _with(findings, bound), releases, lost, ready=ready)
+
+
+def _planned(plan: Plan, runs: Sequence[Sequence[Release]], claim: Claim) -> tuple[Sequence[Release], Bound]:
+    """The releases of a plan and what they cost; where a run proved a larger sensitivity, at that one."""
+    most = max(map(len, runs))
+    derived = [_largest(run[place].derived for run in runs if place < len(run)) for place in range(most)]
+    return planned_releases(plan, derived), account_plan(plan, claim, derived)
+
+
+def _largest(derived: Iterable[Fraction | None]) -> Fraction | None:
+    """The largest; None where one is not proven."""
+    known = list(derived)
+    return None if None in known else max(each for each in known if each is not None)
+
+
+def _with(findings: Sequence[Finding], bound: Bound) -> list[Finding]:
+    return _distinct([*findings, *(f for f in bound.findings if f.rule != "DPA003" or not _has(findings, "DPA003"))])
 
 
 def _told(untraced: Sequence[Finding]) -> str:
@@ -118,15 +142,8 @@ def _leak_behind(error: BaseException | None) -> Leak | None:
     return error
 
 
-def _at(bound: Bound, claim: Claim) -> Fraction:
-    epsilon, _ = bound.per_observer.get(claim.observer, (bound.epsilon, bound.delta))
-    return epsilon
-
-
-def _run(subject: Subject, claim: Claim, data: Any, seed: int) -> _Run:
-    watch = PathWatch()
-    door = simulate(seed, every_report=True, observe=watch.observe)
-    with one_run(), watching() as noticed, door as channel, channel.audited():
+def _run(subject: Subject, data: Any, seed: int) -> _Run:
+    with one_run(), watching() as noticed, simulate(seed, every_report=True) as channel, channel.audited():
         sealed = subject.neighbours.seal(data)
         returned = subject.run(fresh(data) if sealed is None else sealed, channel)
     if noticed.leaks:  # also one that the subject caught
@@ -139,9 +156,7 @@ def _run(subject: Subject, claim: Claim, data: Any, seed: int) -> _Run:
         Finding("untraced", f"{doubt.operation} fails on some data, and that would tell", doubt.where) for doubt in noticed.doubts
     ]
     proven = sealed is not None and not doubts and all(event.derived is not None for event in channel.events)
-    # Whoever looks at a released value may go on to release more on a branch that this run did not take.
-    watched = not watch.looked and not _reports(channel) and not channel.used_rng
-    return _Run(releases, list(channel.findings), proven, watched, [*channel.untraced, *doubts])
+    return _Run(data, seed, releases, list(channel.findings), proven, [*channel.untraced, *doubts])
 
 
 def _compare_with_plain(subject: Subject, data: Any, seed: int, sealed: Channel) -> None:
@@ -155,23 +170,22 @@ def _compare_with_plain(subject: Subject, data: Any, seed: int, sealed: Channel)
         raise Leak("telling sealed from plain data, or by randomness or state of its own", subject.name)
 
 
-def _reports(channel: Channel) -> bool:
-    """Reports are handed out as plain numbers, so what they decide is not watched."""
-    return any(event.kind != "release" for event in channel.events)
+def _enforced(subject: Subject, claim: Claim, runs: Sequence[_Run]) -> bool:
+    """Behind a door for proven releases whose budget equals the claim, every path costs at most the claim. Does every one of
+    these runs fit through it, under one filter?"""
+    filters = ("pure-sums", "zcdp") if claim.delta else ("pure-sums",)
+    return any(all(_fits(subject, claim, run, filter_) for run in runs) for filter_ in filters)
 
 
-def _enforced(subject: Subject, claim: Claim, data: Any, seed: int) -> str:
-    """Behind a door whose budget equals the claim, every path costs at most the claim. Does the subject fit through it?"""
-    for filter_ in ("pure-sums", "zcdp") if claim.delta else ("pure-sums",):
-        door = simulate(seed, budget=claim, filter=filter_, every_report=True, proven=True)
-        try:
-            with one_run(), watching(), door as channel:
-                sealed = subject.neighbours.seal(data)
-                subject.run(fresh(data) if sealed is None else sealed, channel)
-        except DpauditError:  # over budget, or a release that is not proven
-            continue
-        return "enforced"
-    return "observed"
+def _fits(subject: Subject, claim: Claim, run: _Run, filter_: str) -> bool:
+    door = simulate(run.seed, budget=claim, filter=filter_, every_report=True, proven=True)
+    try:
+        with one_run(), watching(), door as channel:
+            sealed = subject.neighbours.seal(run.data)
+            subject.run(fresh(run.data) if sealed is None else sealed, channel)
+    except DpauditError:  # over budget, or a release that is not proven
+        return False
+    return True
 
 
 def _distinct(findings: Sequence[Finding]) -> list[Finding]:

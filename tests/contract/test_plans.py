@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -161,3 +162,83 @@ def test_a_release_under_a_key_takes_one_place_of_the_plan() -> None:
         with dp.live(ledger) as channel:
             assert len(set(map(float, planned(twice, PLAN)(DATA, channel)))) == 2
     assert len(list(ledger.releases())) == 2
+
+
+def judge(function: Any, epsilon: str, delta: str = "0", plan: Any = None, neighbours: Any = TEN) -> Any:
+    subject = dp.subject(claim=dp.Claim(epsilon, delta), neighbours=neighbours, plan=plan)(function)
+    return dp.audit(subject, samples=500, seed=1)
+
+
+UNIT = dp.replace_one(n=10, low=0, high=1)
+
+
+def gaussians(data: Any, channel: Any, trials: Any) -> None:
+    """Eight releases; what each asks depends on the one before, as numerical composition allows."""
+    sign: Any = 1
+    for _ in range(8):
+        noisy = channel.release("g", sign * data.sum(), dp.Gaussian(sigma=20), sensitivity=1)
+        sign = np.where(noisy > 0, 1, -1)
+
+
+def test_a_plan_certifies_what_only_numerical_composition_proves() -> None:
+    """At δ = 1e-5, 8 × Gaussian(20) costs 0.55 by sums of ρ, which a budget can keep, and 0.5 exactly."""
+    plan = [dp.Planned("g", dp.Gaussian(sigma=20), 1, count=8)]
+    verdict = judge(gaussians, "0.52", "1e-5", plan, UNIT)
+    assert (verdict.verdict, verdict.upper.path) == ("certified", "single")
+    assert verdict.reason.startswith("certified: its releases are fixed by its plan")
+    assert "numerical" in verdict.upper.method
+    without = judge(gaussians, "0.52", "1e-5", None, UNIT)
+    assert without.verdict == "unproven"
+    assert without.upper.path == "observed"
+    written = without.reason[without.reason.index("plan=[") :]
+    assert eval(f"dict({written})", {"dp": dp})["plan"] == plan  # pasted as it is, it certifies
+
+
+def test_a_subject_that_does_not_keep_to_its_plan_is_unproven_and_the_release_is_named() -> None:
+    verdict = judge(two, "1", plan=[("first", dp.Laplace(scale=4), 2), ("second", dp.Laplace(scale=5), 2)])
+    assert verdict.verdict == "unproven"
+    assert verdict.upper is None
+    assert "'second' is refused: the plan's next release is 'second' (release) with dp.Laplace(scale=\"5\")" in verdict.reason
+
+
+def spends_by_a_look(look: Any) -> Any:
+    """Releases ten times more where the first released value, read in a way that no watch notices, is above 2."""
+
+    def mechanism(data: Any, channel: Any) -> Any:
+        first = channel.release("first", data.sum(), dp.Laplace(scale=4), sensitivity=2)
+        if look(first) > 2:
+            for _ in range(10):
+                channel.release("more", data.sum(), dp.Laplace(scale=4), sensitivity=2)
+        return first
+
+    return mechanism
+
+
+LOOKS: dict[str, Any] = {
+    "deepcopy": lambda value: float(copy.deepcopy(value)),
+    "isinstance": lambda value: float(value) if isinstance(value, float) else 0.0,
+    "type": lambda value: float(value) if type(value) in (float, np.float64) else 0.0,
+}
+
+
+@pytest.mark.parametrize("look", LOOKS.values(), ids=LOOKS.keys())
+def test_a_certificate_holds_behind_its_door_whatever_decides_the_releases(look: Any) -> None:
+    """One path costs 1/2, the other 5.5. What is certified is a door, and the door keeps it; a plan refuses at once."""
+    claim = dp.Claim(epsilon="1/2")
+    subject = dp.subject(claim=claim, neighbours=TEN)(spends_by_a_look(look))
+    verdict = dp.audit(subject, samples=500, seed=1)
+    assert verdict.upper is None or verdict.upper.path != "single"
+    assert verdict.verdict != "certified" or verdict.reason.startswith("certified behind its door: budget ε=0.5")
+    refused = 0
+    for _ in range(30):
+        ledger = MemoryLedger(kind="deployment")
+        with dp.live(ledger, claim, proven=True) as channel:
+            try:
+                subject(dp.seal(np.ones(10), -1, 1), channel)
+            except dp.BudgetExceeded:
+                refused += 1
+        assert dp.account(ledger).epsilon <= claim.epsilon
+    assert refused > 10  # the sum is 10: nearly all runs take the costly path
+    fixed = dp.subject(claim=claim, neighbours=TEN, plan=[("first", dp.Laplace(scale=4), 2)])(spends_by_a_look(look))
+    with dp.replay([np.float64(10), np.float64(3)]) as channel, pytest.raises(dp.DpauditError, match="no more releases"):
+        fixed(np.ones(10), channel)

@@ -129,7 +129,9 @@ def audit_subject(subject: Subject, **options: Any) -> AuditEvidence:
 def _costliest(proof: Proof, claim: Claim) -> tuple[Sequence[Release], Bound | None]:
     if proof.bound is None:
         return (), None
-    read = [(releases, account_releases(releases, claim.delta, fixed=proof.fixed)) for releases in proof.runs]
+    if proof.planned is not None:
+        return proof.planned, proof.bound
+    read = [(releases, account_releases(releases, claim.delta)) for releases in proof.runs]
     return max(read, key=lambda one: one[1].per_observer.get(claim.observer, (one[1].epsilon,))[0])
 
 

@@ -42,10 +42,12 @@ def test_a_shuffled_batch_must_hide_each_report_among_its_cohort(cohort: Any) ->
 def test_rounding_that_brings_a_vector_above_its_planned_sensitivity_is_refused_with_the_one_that_would_do() -> None:
     """Three numbers that move by 1/3 each: rounded to the grid, together by two steps more than 1."""
     thirds = np.array([1 / 3, 1 / 3, 1 / 3]) * SEALED.sum()
-    with pytest.raises(NotPlanned, match="plan and declare that") as raised:
+    with pytest.raises(NotPlanned, match="rounding to the grid adds") as raised:
         under(("v", dp.Laplace(scale=2), 1)).release("v", thirds, dp.Laplace(scale=2), sensitivity=1)
-    enough = str(raised.value).split("sensitivity to ")[1].split(":")[0]
-    under(("v", dp.Laplace(scale=2), enough)).release("v", thirds, dp.Laplace(scale=2), sensitivity=enough)
+    enough = str(raised.value).split('"')[-2]
+    under(("v", dp.Laplace(scale=2), enough)).release("v", thirds, dp.Laplace(scale=2), sensitivity=1)
+    with pytest.raises(NotPlanned, match="asked was sensitivity 1"):
+        under(("v", dp.Laplace(scale=2), "1.01")).release("v", thirds, dp.Laplace(scale=2), sensitivity=1)
 
 
 def test_a_declared_sensitivity_that_is_too_small_is_noted_as_such_and_not_as_another_release() -> None:

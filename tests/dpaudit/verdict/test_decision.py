@@ -15,13 +15,15 @@ from dpaudit.claims import Contradiction, Finding, Lower, Upper
 from dpaudit.verdict.decision import decide
 from dpaudit.verdict.proof import Proof, prove
 
+PLAN = [("sum", dp.Laplace(1), 1)]
+
 
 def noisy_sum(data: Any, channel: Any) -> Any:
     return channel.release("sum", data.sum(), dp.Laplace(1), sensitivity=1)
 
 
-def pieces(epsilon: str = "1") -> tuple[Any, Proof, Attack]:
-    subject = dp.subject(claim=dp.Claim(epsilon), neighbours=dp.replace_one(n=10, low=0, high=1))(noisy_sum)
+def pieces(epsilon: str = "1", plan: Any = PLAN) -> tuple[Any, Proof, Attack]:
+    subject = dp.subject(claim=dp.Claim(epsilon), neighbours=dp.replace_one(n=10, low=0, high=1), plan=plan)(noisy_sum)
     proof = prove(subject, subject.claim, 5)
     return subject, proof, attack(Case(subject, subject.claim, confidence=0.95, samples=200, seed=5))
 
@@ -34,6 +36,41 @@ def test_a_proven_bound_below_exact_evidence_is_a_contradiction_that_names_both(
         decide(subject, subject.claim, wrong, found, 5)
     assert (raised.value.upper, raised.value.lower) == (Fraction(1, 2), 1.0)
     decide(subject, subject.claim, proof, found, 5)
+
+
+@pytest.mark.parametrize("vectorised", [False, True])
+def test_on_each_pinned_path_the_exact_loss_may_not_exceed_what_is_accounted(vectorised: bool) -> None:
+    """A trace that proved half the move would make an accountant say 1/2 where replay sees a loss of 1."""
+
+    def noisy_sums(data: Any, channel: Any, trials: Any) -> Any:
+        return noisy_sum(data, channel)
+
+    mechanism = noisy_sums if vectorised else noisy_sum
+    subject = dp.subject(claim=dp.Claim("1"), neighbours=dp.replace_one(n=10, low=0, high=1))(mechanism)
+    proof, found = prove(subject, subject.claim, 5), attack(Case(subject, subject.claim, 0.95, 200, 5))
+    assert decide(subject, subject.claim, proof, found, 5).verdict == "certified"
+    wrong = replace(proof, runs=[[replace(release, steps=2**19) for release in run] for run in proof.runs])
+    with pytest.raises(Contradiction) as raised:
+        decide(subject, subject.claim, wrong, found, 5)
+    assert (raised.value.upper, raised.value.lower) == (Fraction(1, 2), 1.0)
+    known = replace(wrong, findings=[Finding("DPA003", "declared too small")])  # then the bound is no proof as declared
+    decide(subject, subject.claim, known, found, 5)
+
+
+def test_a_subject_that_replay_saw_exceed_its_claim_is_not_certified_by_a_budget() -> None:
+    """The sealed runs fit through the door by luck; one of the replayed ones would not have."""
+
+    def overspends(data: Any, channel: Any) -> Any:
+        first = channel.release("sum", data.sum(), dp.Laplace(2), sensitivity=1)
+        return channel.release("second", data.sum(), dp.Laplace(1 if first > 8 else 2), sensitivity=1)
+
+    subject = dp.subject(claim=dp.Claim("1"), neighbours=dp.replace_one(n=10, low=0, high=1))(overspends)
+    proofs = (prove(subject, subject.claim, seed) for seed in range(50))
+    proof = next(one for one in proofs if one.upper is not None and one.upper.path == "enforced")
+    found = replace(attack(Case(subject, subject.claim, 0.95, 200, 5)), refuted=False, exact=None, findings=())
+    verdict = decide(subject, subject.claim, proof, found, 5)
+    assert (str(verdict.verdict), verdict.upper and verdict.upper.path) == ("unproven", "observed")
+    assert "1.5" in verdict.reason
 
 
 @pytest.mark.parametrize(("level", "contradicts"), [(1.2, True), (0.95, False)])
@@ -71,3 +108,19 @@ def test_a_certificate_needs_proven_sensitivity_a_closed_path_and_a_bound_within
     weaker = replace(proof, upper=replace(proof.upper, **change))
     assert decide(subject, subject.claim, proof, found, 5).verdict == "certified"
     assert decide(subject, subject.claim, weaker, found, 5).verdict == "unproven"
+
+
+@pytest.mark.parametrize(
+    ("plan", "words"),
+    [
+        (None, "certified behind its door: budget ε=2, proven releases only; the paths that ran cost ε ≤ 1"),
+        (
+            [("sum", dp.Laplace(1), 1)],
+            "certified: its releases are fixed by its plan, and each one's sensitivity is proven by its trace",
+        ),
+    ],
+)
+def test_what_a_certificate_rests_on_is_said_in_words(plan: Any, words: str) -> None:
+    subject, proof, found = pieces("2", plan)
+    verdict = decide(subject, subject.claim, proof, found, 5)
+    assert (str(verdict.verdict), verdict.reason) == ("certified", words)

@@ -1,4 +1,4 @@
-"""The upper half of a verdict: what is proven, what only declared, and whether the path is single."""
+"""The upper half of a verdict: what is proven, what only declared, and what bounds the paths that no run took."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ from dpaudit.verdict.proof import Proof, prove
 TEN = dp.replace_one(n=10, low=-1, high=1)
 
 
-def proof(function: Any, claim: str = "1", delta: str = "0", neighbours: Any = TEN, observer: str = "server") -> Proof:
-    subject = dp.subject(claim=dp.Claim(claim, delta, observer), neighbours=neighbours)(
+def proof(
+    function: Any, claim: str = "1", delta: str = "0", neighbours: Any = TEN, observer: str = "server", plan: Any = None
+) -> Proof:
+    subject = dp.subject(claim=dp.Claim(claim, delta, observer), neighbours=neighbours, plan=plan)(
         lambda data, channel: function(data, channel)
     )
     return prove(subject, subject.claim, 7)
@@ -30,10 +32,16 @@ def rules(found: Proof) -> set[str]:
     return {finding.rule for finding in found.findings}
 
 
-def test_a_traced_sum_is_proven_on_a_single_path() -> None:
-    upper = proof(lambda d, c: release(c, d.sum())).upper
-    assert upper is not None
-    assert (upper.epsilon, upper.sensitivity, upper.path) == (1, "proven", "single")
+def test_a_traced_sum_is_proven_behind_a_door_and_by_a_plan_at_its_own_cost() -> None:
+    """What a budget enforces is the budget; a plan costs what it says, whatever is claimed."""
+    plan = [("v", dp.Laplace(2), 2)]
+    for claim, figure in (("1", 1), ("3", 3)):
+        upper = proof(lambda d, c: release(c, d.sum()), claim).upper
+        assert upper is not None
+        assert (upper.epsilon, upper.sensitivity, upper.path) == (figure, "proven", "enforced")
+        upper = proof(lambda d, c: release(c, d.sum()), claim, plan=plan).upper
+        assert upper is not None
+        assert (upper.epsilon, upper.sensitivity, upper.path) == (1, "proven", "single")
 
 
 def many(data: Any, channel: Any, adaptive: bool) -> None:
@@ -44,12 +52,42 @@ def many(data: Any, channel: Any, adaptive: bool) -> None:
             return
 
 
-def test_many_releases_on_a_single_path_are_composed_numerically() -> None:
-    upper = proof(lambda d, c: many(d, c, adaptive=False), "10", "1e-6").upper
-    assert upper is not None
-    assert upper.path == "single"
-    assert upper.epsilon == compose([Part(dp.Laplace(20), 2**21, 300)], "1e-6").upper < 10
-    assert "numerical" in upper.method
+def test_planned_releases_are_composed_numerically_also_where_queries_look_back() -> None:
+    plan = [dp.Planned(f"v{k}", dp.Laplace(20), 2) for k in range(300)]
+    for adaptive in (False, True):
+        upper = proof(lambda d, c, looks=adaptive: many(d, c, adaptive=looks), "10", "1e-6", plan=plan).upper
+        assert upper is not None
+        assert upper.path == "single"
+        assert upper.epsilon == compose([Part(dp.Laplace(20), 2**21, 300)], "1e-6").upper < 10
+        assert "numerical" in upper.method
+
+
+def test_a_plan_is_charged_whole_and_where_it_does_not_fit_a_budget_may() -> None:
+    """Nothing is inferred from runs that stop early: only the door that they passed bounds the others."""
+    plan = [dp.Planned("v", dp.Laplace(2), 2, count=3)]
+    for claim, path, epsilon in (("3", "single", 3), ("2", "enforced", 2), ("1/2", "single", 3)):
+        upper = proof(lambda d, c: release(c, d.sum()), claim, plan=plan).upper
+        assert upper is not None
+        assert (upper.path, upper.epsilon) == (path, epsilon)
+
+
+def test_a_plan_that_declares_too_little_is_charged_what_is_proven() -> None:
+    found = proof(lambda d, c: c.release("v", 3 * d.sum(), dp.Laplace(2), sensitivity=2), plan=[("v", dp.Laplace(2), 2)])
+    assert found.upper is not None
+    assert (found.upper.epsilon, found.upper.path) == (3, "single")
+    assert rules(found) == {"DPA003"}
+
+
+def test_releases_that_only_a_plan_certifies_are_written_as_one() -> None:
+    """300 releases at ε = 0.1: together 9.0 by numerical composition, 9.9 by sums of ρ. Runs that differ make no plan."""
+    found = proof(lambda d, c: [release(c, d.sum(), 20) for _ in range(300)], "9.5", "1e-6")
+    assert found.upper is not None
+    assert found.upper.path == "observed"
+    assert found.ready is not None
+    assert found.ready.plan.python_code() == 'plan=[dp.Planned("v", dp.Laplace(scale="20"), "2", count=300)]'
+    differs = proof(lambda d, c: [release(c, d.sum(), 20 + int(c.rng.integers(2))) for _ in range(300)], "9.5", "1e-6")
+    assert differs.ready is None
+    assert proof(lambda d, c: [release(c, d.sum(), 20) for _ in range(300)], "8", "1e-6").ready is None
 
 
 def test_many_releases_that_look_back_are_kept_by_a_filter_of_rho() -> None:
@@ -142,7 +180,7 @@ ADAPTIVE: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("decide", ADAPTIVE.values(), ids=ADAPTIVE.keys())
-def test_a_scale_that_a_released_value_or_a_coin_decides_is_no_single_path(decide: Any) -> None:
+def test_a_scale_that_a_released_value_or_a_coin_decides_is_bounded_by_a_budget_only(decide: Any) -> None:
     """Its costs are not fixed in advance; behind the budget it is enforced, over budget only observed."""
 
     def mechanism(data: Any, channel: Any) -> Any:
@@ -156,14 +194,19 @@ def test_a_scale_that_a_released_value_or_a_coin_decides_is_no_single_path(decid
     assert over.path == "observed"
 
 
-def test_post_processing_leaves_the_path_single() -> None:
-    def mechanism(data: Any, channel: Any) -> Any:
-        first, second = (release(channel, data.sum(), 4, name) for name in "ab")
-        return np.where(first > second, first, 2 * second) + np.maximum(first, second).sum()
+def test_a_path_that_some_sealed_run_overspends_is_only_observed() -> None:
+    """Each of the runs has to fit through the door: here one in two does not."""
 
-    upper = proof(mechanism).upper
-    assert upper is not None
-    assert (upper.path, upper.epsilon) == ("single", 1)
+    def mechanism(data: Any, channel: Any) -> Any:
+        scale = 4 if channel.rng.integers(2) else 2
+        return release(channel, data.sum(), 4, "first") + release(channel, data.sum(), scale, "second")
+
+    paths = {prove(subject, subject.claim, seed).upper.path for subject in [_plain(mechanism)] for seed in range(12)}
+    assert paths == {"enforced", "observed"}  # three runs each: all three fit with probability 1/8
+
+
+def _plain(mechanism: Any) -> Any:
+    return dp.subject(claim=dp.Claim("1"), neighbours=TEN)(mechanism)
 
 
 def test_a_look_after_the_last_release_may_lead_to_another_one_on_a_path_that_no_run_took() -> None:
@@ -200,10 +243,14 @@ def test_slices_of_removable_records_prove_nothing() -> None:
 @pytest.mark.parametrize("delta", ["1e-6", "1e-3"])
 def test_gaussian_noise_is_proven_at_its_exact_epsilon(delta: str) -> None:
     unit = dp.replace_one(n=4, low=0, high=1)
-    found = proof(lambda d, c: c.release("v", d.sum(), dp.Gaussian(4), sensitivity=1), "2", delta, unit)
+    plan = [("v", dp.Gaussian(4), 1)]
+    found = proof(lambda d, c: c.release("v", d.sum(), dp.Gaussian(4), sensitivity=1), "2", delta, unit, plan=plan)
     assert found.upper is not None
     assert dp.Gaussian(4).delta(found.upper.epsilon, 2**20) <= Fraction(delta)
     assert dp.Gaussian(4).delta(found.upper.epsilon - Fraction(1, 10**6), 2**20) > Fraction(delta)
+    behind = proof(lambda d, c: c.release("v", d.sum(), dp.Gaussian(4), sensitivity=1), "2", delta, unit)
+    assert behind.bound is not None
+    assert abs(behind.bound.epsilon - found.upper.epsilon) < Fraction(1, 10**6)
 
 
 def test_gaussian_noise_at_delta_zero_lacks_a_precondition() -> None:
