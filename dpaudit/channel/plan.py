@@ -75,9 +75,9 @@ class Planned:
         """How many reports of a shuffled batch one of them hides among, on every path."""
         return 1 if self.cohort is None or not self.cohort.size else int(self.cohort.size)
 
-    def release(self, derived: Fraction | None) -> Release:
+    def release(self, derived: Fraction | None, relation: str | None = None) -> Release:
         """The record that it is accounted by, whatever its query and its size are. ``derived``: a sensitivity proven by traces,
-        which is charged where it is larger.
+        for the neighbours of ``relation``, which is charged where it is larger.
 
         Size does not matter. Gaussian noise: the bound takes any number of coordinates. Answers: as many as the sensitivity says
         change. Laplace noise on several coordinates, which move by a + b, is no worse than on one that moves by a + b: with
@@ -90,7 +90,7 @@ class Planned:
             derived=None if derived is None else worst, cohort=Cohort.all() if self.cohort is None else self.cohort, to=self.to,
             kind=self.kind, n=self.crowd, steps=int(-(-worst // self.noise.grid)),
             coordinates=1 if self.noise.norm == 1 or self.kind != "release" else MANY,
-            crowd=self.crowd if self.kind == "shuffled" else None,
+            crowd=self.crowd if self.kind == "shuffled" else None, relation=relation,
         )  # fmt: skip
 
     def python_code(self) -> str:

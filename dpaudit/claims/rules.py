@@ -77,6 +77,32 @@ RULES = {
 }
 
 
+# Words of verdicts that are explained like a rule; nothing is found or waived under them.
+WORDS = {
+    word.id: word
+    for word in (
+        Rule(
+            "certified",
+            "proven on every path, by a door or by a plan",
+            "Runs show the paths that they took; another may release more. So every certificate says what bounds the others. "
+            "Certified behind its door: budget ε, proven releases only: a door with the claim as its budget refuses whatever "
+            "would exceed it, on every path, and the runs of the audit passed such a door. Certified: its releases are fixed "
+            "by its plan: every door refuses what is not the next release of the declared plan, so what the plan costs holds on "
+            "every path, and may be composed numerically. audit, assert_private, check and certify mean the same by certified; "
+            "the key door of a gate's budget, which had to be set for the first kind, has no effect any more.",
+            "Deploy behind dp.live(ledger, budget=…, proven=True) or dp.live_certified. Where releases are the same on every "
+            "path, declare them: @dp.subject(plan=[…]); where that would certify more, the verdict prints the plan. A "
+            "certificate of an earlier dpaudit with path single and no plan rests on what runs showed: certify it again.",
+        ),
+    )
+}
+
+
+def explained(word: str) -> Rule:
+    """The rule with this id, or the word of a verdict, in any case. Raises InvalidValue."""
+    return WORDS[word.lower()] if word.lower() in WORDS else rule(word)
+
+
 def rule(identifier: str) -> Rule:
     """The rule with this id, in any case. Raises InvalidValue."""
     found = RULES.get(identifier.upper())

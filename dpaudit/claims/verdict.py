@@ -11,6 +11,10 @@ from typing import Any
 from dpaudit.claims.bounds import Finding, Losses, Lower, Upper
 from dpaudit.claims.claim import Claim
 
+# How a certificate is called by what it rests on: the same words in verdicts, reports, gates and certificates.
+BY_PLAN = "certified: its releases are fixed by its plan"
+BY_WATCH = "certified: an earlier dpaudit saw no release depend on another, which proves nothing; certify it again"
+
 
 class Outcome(StrEnum):
     """The three things that a verdict can say."""
@@ -61,3 +65,8 @@ class Verdict:
     def to_json(self) -> str:
         """The verdict in the form of ``schemas/audit.json``."""
         return json.dumps(self.to_dict(), allow_nan=False, ensure_ascii=False, indent=2)
+
+
+def behind_door(claim: Claim) -> str:
+    """What rests on a budget holds where a door keeps that budget."""
+    return f"certified behind its door: budget {claim}, proven releases only"

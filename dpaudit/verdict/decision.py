@@ -8,19 +8,21 @@ from dataclasses import replace
 from fractions import Fraction
 
 from dpaudit.auditors.interface import Attack
+from dpaudit.auditors.pairs.pair_names import pair_generator
 from dpaudit.auditors.replay.pinned_runs import Observed
 from dpaudit.auditors.wording import beating
 from dpaudit.claims import Claim, Contradiction, Finding, Outcome, SensitivityError, Upper, Verdict, show
 from dpaudit.claims.decimals import number
+from dpaudit.claims.verdict import BY_PLAN, behind_door
 from dpaudit.ledger import Release
 from dpaudit.subjects.subject import Subject
-from dpaudit.verdict.pinned_paths import PinnedPath, pinned_paths
+from dpaudit.verdict.pinned_paths import PinnedPath, pinned_paths, sealed_epsilon
 from dpaudit.verdict.proof import Proof
 from dpaudit.verdict.ready_plan import epsilon_at
 
 BLOCKING = ("DPA002", "DPA005", "DPA006")
-BY_PLAN = "certified: its releases are fixed by its plan"
-ROUNDING = Fraction(1001, 1000)  # a path that no sealed run took is charged as declared, which rounding to the grid adds to
+ROUNDING = Fraction(1001, 1000)  # plain data is charged as declared, and what rounding to the grid may add
+RERUNS = 8  # paths that seem to exceed a claim and are run again, sealed
 
 
 def blocking_rules(claim: Claim) -> tuple[str, ...]:
@@ -31,7 +33,10 @@ def blocking_rules(claim: Claim) -> tuple[str, ...]:
 def decide(subject: Subject, claim: Claim, proof: Proof, attack: Attack, seed: int) -> Verdict:
     """Refuted before certified before unproven. Raises Contradiction when a proven upper bound lies below a lower bound."""
     paths = _paths(proof, attack)
-    upper = _upper(proof, attack, claim, paths)
+    upper = _upper(proof, attack, claim)
+    if upper is not None and upper.path == "enforced":
+        seen = _overspent(subject, claim, paths, seed)
+        upper = upper if seen is None else replace(upper, epsilon=seen, path="observed")
     findings = _findings(proof, attack)
     _check_contradiction(upper, attack, paths)
     if attack.refuted:
@@ -59,12 +64,7 @@ def _why_certified(claim: Claim, upper: Upper | None, proof: Proof) -> str:
     return behind_door(claim) + cost
 
 
-def behind_door(claim: Claim) -> str:
-    """How a certificate that rests on a budget is called, everywhere."""
-    return f"certified behind its door: budget {claim}, proven releases only"
-
-
-def _upper(proof: Proof, attack: Attack, claim: Claim, paths: Sequence[PinnedPath]) -> Upper | None:
+def _upper(proof: Proof, attack: Attack, claim: Claim) -> Upper | None:
     """The proven bound, raised where replay observed more than was declared; none where data left by another way."""
     upper = proof.upper
     if upper is None or attack.finds("DPA002"):
@@ -72,20 +72,24 @@ def _upper(proof: Proof, attack: Attack, claim: Claim, paths: Sequence[PinnedPat
     if attack.refuted and upper.path == "enforced":
         return None  # without that budget, there are paths that cost more
     if upper.sensitivity == "proven":
-        return _overspent(upper, claim, paths)
+        return upper
     seen = attack.observed
     epsilon = max(upper.epsilon, proof.raised(seen.excess, claim)) if seen.excess else upper.epsilon
     tested = proof.unproven <= seen.largest.keys() - seen.unseen
     return replace(upper, epsilon=epsilon, sensitivity="tested" if tested else "declared")
 
 
-def _overspent(upper: Upper, claim: Claim, paths: Sequence[PinnedPath]) -> Upper:
-    """What a budget enforces is certified only where no run was seen that would have exceeded it."""
-    if upper.path != "enforced":
-        return upper
-    costs = (path.epsilon(claim) for path in paths)
-    most = max((cost for cost in costs if cost is not None), default=Fraction(0))
-    return upper if most <= claim.epsilon * ROUNDING else replace(upper, epsilon=most, path="observed")
+def _overspent(subject: Subject, claim: Claim, paths: Sequence[PinnedPath], seed: int) -> Fraction | None:
+    """The cost of a path that was seen to exceed the claim, which a door would have refused; None where none was. Those that seem
+    to, by what plain data declares, are run again sealed, the costliest first."""
+    costs = [(path.epsilon(claim) or Fraction(0), path) for path in paths]
+    dear = sorted((one for one in costs if one[0] > claim.epsilon * ROUNDING), key=lambda one: -one[0])
+    pairs = list(subject.neighbours.pairs(pair_generator(seed))) if dear else []
+    for _, path in dear[:RERUNS]:
+        proven = sealed_epsilon(subject, pairs[path.place][0], path, claim)
+        if proven is not None and proven > claim.epsilon:
+            return proven
+    return None
 
 
 def _paths(proof: Proof, attack: Attack) -> list[PinnedPath]:

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import isqrt
+from typing import Any
 
 import numpy as np
 
 from dpaudit.accountants.composition import account_releases
 from dpaudit.auditors.interface import Replays
 from dpaudit.auditors.replay.pinned_runs import Replayed
-from dpaudit.channel import Event
+from dpaudit.channel import Event, Transcript, replay
 from dpaudit.claims import Claim, InvalidValue
+from dpaudit.claims.leak_watch import watching
 from dpaudit.ledger import Release
+from dpaudit.subjects.subject import Subject
 from dpaudit.verdict.ready_plan import epsilon_at
 
 MOST = 20_000  # releases that are read: beyond, further paths are left out
@@ -26,8 +30,10 @@ Steps = dict[tuple[str, str, Fraction], int]
 class PinnedPath:
     """What one run released, and the largest loss of its joint view that its pair shows: exact, or rounded down."""
 
-    releases: tuple[Release, ...]
+    releases: tuple[Release, ...]  # as a run on plain data declares them: of everybody, where it names no cohort
     loss: Fraction
+    place: int  # of its pair
+    transcript: Transcript
 
     def pure_epsilon(self) -> Fraction | None:
         """What the releases cost at δ = 0; None where that is unbounded."""
@@ -54,7 +60,7 @@ def pinned_paths(replays: Replays, runs: Sequence[Sequence[Release]]) -> Iterato
         for release in run:
             proven[_key(release)] = max(proven.get(_key(release), 0), release.steps or 0)
     left = MOST
-    for _, replayed in replays:
+    for place, replayed in replays:
         for trial in range(replayed.trials or 1):
             releases = _releases(replayed, trial)
             left -= 0 if releases is None else len(releases)
@@ -62,7 +68,20 @@ def pinned_paths(replays: Replays, runs: Sequence[Sequence[Release]]) -> Iterato
                 return
             if releases is not None:
                 known = tuple(replace(r, steps=proven.get(_key(r), r.steps)) for r in releases)
-                yield PinnedPath(known, _loss(replayed, trial))
+                transcript = Transcript(replayed.outputs(trial), replayed.seed)
+                yield PinnedPath(known, _loss(replayed, trial), place, transcript)
+
+
+def sealed_epsilon(subject: Subject, data: Any, path: PinnedPath, claim: Claim) -> Fraction | None:
+    """What the path costs with the cohorts and sensitivities that sealed data proves; None where it does not repeat so."""
+    sealed = subject.neighbours.seal(data)
+    if sealed is None:
+        return None
+    with suppress(Exception), watching(), replay(path.transcript) as channel:  # its own errors show nothing here
+        subject.run(sealed, channel)
+        records = [event.record for event in channel.events]
+        return epsilon_at(account_releases([record for record in records if record is not None], claim.delta), claim)
+    return None
 
 
 def _key(release: Release) -> tuple[str, str, Fraction]:

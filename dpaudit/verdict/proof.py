@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -19,7 +19,7 @@ from dpaudit.sealed.runs import one_run
 from dpaudit.subjects import foreign_randomness as outside
 from dpaudit.subjects.sealed_search import refuse_sealed
 from dpaudit.subjects.subject import Subject, fresh
-from dpaudit.verdict.ready_plan import ReadyPlan, account_plan, epsilon_at, planned_releases, ready_plan
+from dpaudit.verdict.ready_plan import ReadyPlan, epsilon_at, ready_plan
 
 simulate = Doors(amplified).simulate  # a budget is kept here as a deployment keeps it
 RUNS = 3  # sealed runs, each on other data and with other noise
@@ -107,15 +107,13 @@ def _prove(subject: Subject, claim: Claim, seed: int) -> Proof:
 
 def _planned(plan: Plan, runs: Sequence[Sequence[Release]], claim: Claim) -> tuple[Sequence[Release], Bound]:
     """The releases of a plan and what they cost; where a run proved a larger sensitivity, at that one."""
-    most = max(map(len, runs))
-    derived = [_largest(run[place].derived for run in runs if place < len(run)) for place in range(most)]
-    return planned_releases(plan, derived), account_plan(plan, claim, derived)
-
-
-def _largest(derived: Iterable[Fraction | None]) -> Fraction | None:
-    """The largest; None where one is not proven."""
-    known = list(derived)
-    return None if None in known else max(each for each in known if each is not None)
+    releases = []
+    for place, entry in enumerate(plan):
+        same = [run[place] for run in runs if place < len(run)]
+        derived = [release.derived for release in same if release.derived is not None]
+        proven = max(derived) if derived and len(derived) == len(same) else None
+        releases.append(entry.release(proven, same[0].relation if proven is not None else None))
+    return releases, account_releases(releases, claim.delta, fixed=True, limit=claim.epsilon)
 
 
 def _with(findings: Sequence[Finding], bound: Bound) -> list[Finding]:

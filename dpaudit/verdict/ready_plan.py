@@ -46,18 +46,9 @@ def ready_plan(runs: Sequence[Sequence[Release]], claim: Claim) -> ReadyPlan | N
     return None
 
 
-def account_plan(plan: Plan, claim: Claim, derived: Sequence[Fraction | None] = ()) -> Bound:
-    """What a plan costs on every path. ``derived``: the proven sensitivity of its first releases, charged where it is larger.
-
-    Raises InvalidValue where it has no finite cost at the claim's δ.
-    """
-    return account_releases(planned_releases(plan, derived), claim.delta, fixed=True, limit=claim.epsilon)
-
-
-def planned_releases(plan: Plan, derived: Sequence[Fraction | None] = ()) -> list[Release]:
-    """The records that a plan is accounted by."""
-    known = dict(enumerate(derived))
-    return [entry.release(known.get(place)) for place, entry in enumerate(plan)]
+def account_plan(plan: Plan, claim: Claim) -> Bound:
+    """What a plan costs on every path. Raises InvalidValue where it has no finite cost at the claim's δ."""
+    return account_releases([entry.release(None) for entry in plan], claim.delta, fixed=True, limit=claim.epsilon)
 
 
 def epsilon_at(bound: Bound, claim: Claim) -> Fraction:

@@ -13,7 +13,7 @@ STUB = Path(dp.__file__).with_suffix(".pyi")
 README = Path(dp.__file__).parents[1] / "README.md"
 # What the design names as results or keeps for later examples, and the README does not show.
 DESIGN = {
-    "Bound", "DpauditError", "Enclosure", "Gaussian", "KaryResponse", "Planned", "RandomizedResponse", "Verdict", "account",
+    "Bound", "DpauditError", "Enclosure", "Gaussian", "KaryResponse", "RandomizedResponse", "Verdict", "account",
     "add_remove", "amplify", "assert_private", "clip_rows", "invert",
 }  # fmt: skip
 

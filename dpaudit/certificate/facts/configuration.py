@@ -19,12 +19,14 @@ LARGEST_INTEGER = 2**53 - 1  # beyond it RFC 8785 has no number
 
 def configuration_of(subject: Subject, claim: Claim) -> dict[str, Any]:
     """The same subject with the same parameters has the same configuration, in every process."""
+    plan = {} if subject.plan is None else {"plan": [entry.python_code() for entry in subject.plan.entries]}
     return {
         "subject": subject.name,
         "function": str(getattr(subject.function, "__qualname__", type(subject.function).__qualname__)),
         "claim": {**claim.to_dict(), "observer": claim.observer},
         "neighbours": {"relation": subject.neighbours.name, "parameters": plain(subject.neighbours)},
         "choices": plain(subject.notes),
+        **plan,
     }
 
 

@@ -25,7 +25,7 @@ class HazardFacts:
     model: str
     relation: str
     records: int | None
-    path: str  # "single", or "enforced" by a budget
+    path: str  # "single" by a plan, or "enforced" by a budget
     verdict: Verdict | None  # of an audit
     ledger: bool  # was a deployment's ledger read?
     mechanisms: tuple[str, ...]
@@ -91,7 +91,7 @@ def _bias(facts: HazardFacts) -> Answer:
 
 def _query_model(facts: HazardFacts) -> Answer:
     if facts.path == "single":
-        return MET, "no release is chosen after looking at an earlier one"
+        return MET, "noise and sensitivity of every release are fixed by a plan; only what they ask may look at earlier ones"
     return MET, "later releases may look at earlier ones; the budget bounds every path"
 
 

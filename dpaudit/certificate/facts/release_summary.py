@@ -71,9 +71,9 @@ def _assumed(condition: str) -> dict[str, str]:
 
 
 def theorems(bound: Bound, *, path: str, parallel: bool) -> dict[str, Any]:
-    """Composition and amplification, with their checked preconditions. ``path``: "single", or "enforced" by a budget."""
+    """Composition and amplification, with their checked preconditions. ``path``: "single" by a plan, "enforced" by a budget."""
     conditions = [
-        _met(FIXED, "watched: no branch and no parameter depends on a released value")
+        _met(FIXED, "its plan: the door refuses any other release")
         if path == "single"
         else _met("a budget fixed before the first release, kept on every path", "the door refuses what would exceed it"),
         _met("every release is counted", "it left by the door, or it did not leave"),

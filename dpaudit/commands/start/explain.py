@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import argparse
 
-from dpaudit.claims.rules import rule
+from dpaudit.claims.rules import RULES, WORDS, explained
 from dpaudit.commands import HOLDS, Answer, Command
 
 
 def explain_command(options: argparse.Namespace) -> Answer:
-    from dpaudit.report.content.start import rule_report
+    from dpaudit.report.content.start import rule_report, rules_report
     from dpaudit.report.formats import write
 
-    return HOLDS, write(options.format, rule_report(rule(options.rule)))
+    if options.rule is None:
+        return HOLDS, write(options.format, rules_report([*RULES.values(), *WORDS.values()]))
+    return HOLDS, write(options.format, rule_report(explained(options.rule)))
 
 
 def _add_options(command: argparse.ArgumentParser) -> None:
-    command.add_argument("rule", metavar="RULE", help="DPA001 … DPA008")
+    command.add_argument(
+        "rule", metavar="RULE", nargs="?", help="DPA001 … DPA008, or certified; without it, all in one line each"
+    )
 
 
 COMMANDS = (Command("explain", "what a rule says, why it matters, what to do", explain_command, _add_options),)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dpaudit.claims import exact, float_down
+from dpaudit.claims import Claim, exact, float_down
+from dpaudit.claims.verdict import BY_PLAN, BY_WATCH, behind_door
 from dpaudit.report.content.account import SEES
 from dpaudit.report.document import Document, Facts, Heading, Section
 from dpaudit.report.interface import Depth, Report
@@ -61,6 +62,7 @@ def _content(predicate: Mapping[str, Any]) -> Pairs:
     hazards = [one["title"] for one in predicate["hazards"] if one["status"] == "not assessed"]
     total, observer = len(predicate["hazards"]), predicate["observer"]
     return [
+        ("why", _why(predicate)),
         ("holds", f"ε ≤ {at_most(exact(guarantee['epsilon']))}{delta} for {predicate['unit']}{shown}"),
         ("against", f"{observer}: {SEES[observer]}; {predicate['trust_model']['model']} model"),
         ("door", door),
@@ -68,3 +70,12 @@ def _content(predicate: Mapping[str, Any]) -> Pairs:
         ("assumes", ", ".join(one["flag"] for one in predicate["assumptions"])),
         ("hazards", f"{total - len(hazards)} of {total} assessed (NIST SP 800-226); not: {', '.join(hazards)}"),
     ]
+
+
+def _why(predicate: Mapping[str, Any]) -> str:
+    """What the certificate rests on. A ledger may hold any number of calls: the door alone bounds them together."""
+    audit, configuration = predicate["audit"], predicate["configuration"]
+    if predicate["ledger"] is None and audit is not None and audit["upper"]["path"] == "single":
+        return BY_PLAN if "plan" in configuration else BY_WATCH
+    guarantee = predicate["guarantee"]
+    return behind_door(Claim(guarantee["epsilon"], guarantee["delta"], predicate["observer"]))

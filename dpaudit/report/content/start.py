@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -46,6 +46,13 @@ def run_report(data: Mapping[str, Any], notes: Mapping[str, str]) -> Report:
     words |= {key: value for key, value in notes.items() if key != "witness trials"}
     section = Section([Heading(head + claim_words(data, " = ")), facts(words, 13)])
     return Report(lambda depth: Document("Run", [section]), lambda: data)
+
+
+def rules_report(rules: Sequence[Rule]) -> Report:
+    """All of them, one line each."""
+    section = Section([Heading("dpaudit explain RULE says why, and what to do"), facts({each.id: each.title for each in rules})])
+    data = {"schema": "dpaudit.explain/1", "rules": [vars(each) for each in rules]}
+    return Report(lambda depth: Document("Rules", [section]), lambda: data)
 
 
 def rule_report(rule: Rule) -> Report:

@@ -151,13 +151,14 @@ def test_a_certificate_about_a_ledger_alone_binds_no_code(
 
 
 def test_what_no_running_sum_can_keep_binds_no_door(key: Ed25519PrivateKey, tmp_path: Path) -> None:
-    """Two releases at ε = 1, fixed in advance: together 1.9 at δ = 0.05, where sums of ε give 2 and sums of ρ more."""
+    """Two releases at ε = 1, fixed by a plan: together 1.9 at δ = 0.05, where sums of ε give 2 and sums of ρ more."""
 
     def many(rewards: Sealed, channel: Channel) -> None:
         for step in range(2):
             channel.release(f"step {step}", rewards.sum(), dp.Laplace(scale=2), sensitivity=2)
 
-    subject = make_subject(many, dp.Claim("1.9", "0.05"), dp.replace_one(n=3, low=-1, high=1))
+    plan = [(f"step {step}", dp.Laplace(scale=2), 2) for step in range(2)]
+    subject = make_subject(many, dp.Claim("1.9", "0.05"), dp.replace_one(n=3, low=-1, high=1), plan=plan)
     audited = audit_subject(subject, seed=1, samples=200)
     refuse(None, audited, [])
     path = tmp_path / "many.json"

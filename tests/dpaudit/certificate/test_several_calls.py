@@ -18,15 +18,15 @@ from dpaudit.subjects.targets import code_of, subjects_of
 HALF = """
 import dpaudit as dp
 
-@dp.subject(claim=dp.Claim(epsilon="1", delta="DELTA"), neighbours=dp.replace_one(n=100, low=-1, high=1))
+@dp.subject(claim=dp.Claim(epsilon="1", delta="DELTA"), neighbours=dp.replace_one(n=100, low=-1, high=1)PLAN)
 def half(ratings, channel):
     return channel.release("sum", ratings.sum(), dp.Laplace(scale=4), sensitivity=2)
 """
 
 
-def made(folder: Path, delta: str = "0") -> Subject:
+def made(folder: Path, delta: str = "0", plan: str = ', plan=[("sum", dp.Laplace(scale=4), 2)]') -> Subject:
     """Each call costs 1/2 of a budget of 1."""
-    (folder / "half.py").write_text(HALF.replace("DELTA", delta), encoding="utf-8")
+    (folder / "half.py").write_text(HALF.replace("DELTA", delta).replace("PLAN", plan), encoding="utf-8")
     return subjects_of(str(folder / "half.py"))[0]
 
 
@@ -53,14 +53,15 @@ def test_the_interval_covers_what_the_ledger_spent(firsts: list[int], upper: str
 
 
 def test_calls_of_a_ledger_are_bounded_by_the_door_not_by_a_plan(tmp_path: Path) -> None:
-    """One call draws noise that is fixed in advance; how often it is called is not."""
+    """What one call releases is fixed by its plan; how often it is called is not."""
     subject = made(tmp_path)
     seen = certified(subject, tmp_path / "l.ledger", [0, 0])["predicate"]
     alone = statement(None, audit_subject(subject, seed=1), [], [])["predicate"]
-    for predicate, by in ((seen, "the door refuses"), (alone, "watched: no branch")):
+    for predicate, by in ((seen, "the door refuses"), (alone, "its plan: the door refuses")):
         first = predicate["theorems"]["composition"]["preconditions"][0]
         assert first["by"].startswith(by)
         assert ("fixed in advance" in first["condition"]) is (predicate is alone)
+    assert alone["configuration"]["plan"] == ['("sum", dp.Laplace(scale="4"), "2")']
     told = {one["id"]: one["reason"] for one in seen["hazards"]}
     assert "the budget bounds every path" in told["query-model"]
 

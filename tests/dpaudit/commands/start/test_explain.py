@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from dpaudit.claims.rules import RULES
+from dpaudit.claims.rules import RULES, WORDS
 from dpaudit.cli import main
 
 
@@ -28,3 +28,18 @@ def test_what_is_no_rule_is_refused(rule: str, capsys: pytest.CaptureFixture[str
     shown = capsys.readouterr()
     assert shown.out == ""
     assert len(shown.err.splitlines()) == 1
+
+
+def test_what_certified_means_is_told_like_a_rule(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "certified"]) == 0
+    words = " ".join(capsys.readouterr().out.split())
+    for part in ("Certified behind its door", "fixed by its plan", "key door", "certify mean the same"):
+        assert part in words
+
+
+def test_without_a_rule_all_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain"]) == 0
+    shown = capsys.readouterr().out
+    assert all(f"{each.id}" in shown and each.title in " ".join(shown.split()) for each in (*RULES.values(), *WORDS.values()))
+    assert main(["explain", "--format", "json"]) == 0
+    assert [one["id"] for one in json.loads(capsys.readouterr().out)["rules"]] == [*RULES, *WORDS]
