@@ -16,17 +16,10 @@ from dpaudit.certificate.facts.ledger_doubts import doubts_of_opening, doubts_of
 from dpaudit.certificate.facts.proven_relations import doubts_of_relations, relations
 from dpaudit.claims import Bound, Claim, DpauditError, Finding, show
 from dpaudit.claims.decimals import number
-<<<<<<< HEAD
+from dpaudit.claims.verdict import behind_door
 from dpaudit.gate.budget_facts import BudgetFacts, listed
 from dpaudit.gate.policy import GateBudget
 from dpaudit.ledger import TamperedLedger, is_ledger, open_ledger
-=======
-from dpaudit.claims.exit_codes import HOLDS, UNPROVEN, VIOLATED
-from dpaudit.claims.verdict import behind_door
-from dpaudit.gate.budget_facts import Found, listed
-from dpaudit.gate.policy import Budget
-from dpaudit.ledger import Ledger, TamperedLedger, is_ledger, open_ledger
->>>>>>> 96e3856 (What a certificate rests on is said in the same words in verdicts, gates, reports and certificates; explain says why)
 from dpaudit.sealed.array import ADD_REMOVE, REPLACE_ONE
 from dpaudit.verdict.decision import BLOCKING
 
@@ -56,13 +49,9 @@ def judge_ledger(budget: GateBudget, folder: Path, *, picture: bool = False) -> 
     _check_horizon(budget, read.bound)
     epsilon, delta = read.bound.per_observer[claim.observer]
     drawn = _drawn(folder / budget.target, read.bound, claim) if picture else None
-<<<<<<< HEAD
-    facts = BudgetFacts("certified", WHY, claim.observer, show(epsilon), findings=listed(read.bound.findings), picture=drawn)
-=======
-    found = Found(
-        "certified", HOLDS, behind_door(claim), claim.observer, show(epsilon), findings=listed(read.bound.findings), picture=drawn
+    facts = BudgetFacts(
+        "certified", behind_door(claim), claim.observer, show(epsilon), findings=listed(read.bound.findings), picture=drawn
     )
->>>>>>> 96e3856 (What a certificate rests on is said in the same words in verdicts, gates, reports and certificates; explain says why)
     if epsilon > claim.epsilon or delta > claim.delta:
         return _over(facts, read, budget, _excess((epsilon, delta), claim))
     causes = [place for place, finding in enumerate(read.bound.findings) if finding.rule in BLOCKING]
