@@ -17,7 +17,7 @@ from dpaudit.auditors.replay.pinned_runs import Replayed
 from dpaudit.channel import Event, Transcript, replay
 from dpaudit.claims import Claim, InvalidValue
 from dpaudit.claims.leak_watch import watching
-from dpaudit.ledger import Release
+from dpaudit.ledger import Cohort, Release
 from dpaudit.subjects.subject import Subject
 from dpaudit.verdict.ready_plan import epsilon_at
 
@@ -30,7 +30,7 @@ Steps = dict[tuple[str, str, Fraction], int]
 class PinnedPath:
     """What one run released, and the largest loss of its joint view that its pair shows: exact, or rounded down."""
 
-    releases: tuple[Release, ...]  # as a run on plain data declares them: of everybody, where it names no cohort
+    releases: tuple[Release, ...]  # charged to everybody: what plain data declares of cohorts may be wrong
     loss: Fraction
     place: int  # of its pair
     transcript: Transcript
@@ -67,7 +67,7 @@ def pinned_paths(replays: Replays, runs: Sequence[Sequence[Release]]) -> Iterato
             if left < 0:
                 return
             if releases is not None:
-                known = tuple(replace(r, steps=proven.get(_key(r), r.steps)) for r in releases)
+                known = tuple(replace(r, steps=proven.get(_key(r), r.steps), cohort=Cohort.all()) for r in releases)
                 transcript = Transcript(replayed.outputs(trial), replayed.seed)
                 yield PinnedPath(known, _loss(replayed, trial), place, transcript)
 
