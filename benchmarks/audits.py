@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 from benchmarks.figures import Figure, Figures
+from benchmarks.numpy_subjects import numpy_subjects
 
 
 def audits() -> Figures:
@@ -21,6 +22,7 @@ def audits() -> Figures:
             spent = f"{time.perf_counter() - wall:.1f} s ({time.process_time() - cpu:.1f} s CPU), {verdict.verdict}"
             yield Figure(f"audit {model} {calibration}, T=10^6", "", spent)
     yield from attacks()
+    yield from numpy_subjects()
     wall, cpu = time.perf_counter(), time.process_time()
     demo()
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu

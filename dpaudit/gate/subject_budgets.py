@@ -11,7 +11,7 @@ from typing import Any
 from dpaudit.claims import Claim, DpauditError, Outcome, Verdict, show
 from dpaudit.gate.budget_facts import BudgetFacts, listed
 from dpaudit.gate.policy import ALGORITHM_KEYS, GateBudget
-from dpaudit.subjects.failure import explain_failure, explain_refusal
+from dpaudit.subjects.failure import explain_failure
 from dpaudit.subjects.subject import Subject
 from dpaudit.subjects.targets import make_algorithm, registered, subjects_of
 from dpaudit.verdict.decision import blocking_rules
@@ -54,8 +54,7 @@ def _examined(subject: Subject, options: Options) -> Verdict:
     except Exception as error:
         if os.environ.get("DPAUDIT_TRACEBACK"):
             raise
-        explained = explain_refusal(subject, error) if isinstance(error, DpauditError) else explain_failure(subject, error)
-        raise DpauditError(explained) from error
+        raise DpauditError(explain_failure(subject, error)) from error
 
 
 def find_subject(budget: GateBudget) -> Subject:

@@ -27,7 +27,10 @@ def makes_up_data(subject: Subject) -> bool:
 
 
 def explain_failure(subject: Subject, error: BaseException) -> str:
-    """One sentence: what the subject raised, and where. Its message only where it cannot quote anybody's data."""
+    """One sentence: what the subject raised, and where. Its message only where it cannot quote anybody's data; what dpaudit
+    itself refuses never does."""
+    if isinstance(error, DpauditError):
+        return _explain_refusal(subject, error)
     place, message = line_of(error, subject), " ".join(str(error).split())
     told = f"{subject.name} raised {type(error).__name__} " + (f"at {place}" if place else "when it was run")
     if not message:
@@ -35,7 +38,7 @@ def explain_failure(subject: Subject, error: BaseException) -> str:
     return f"{told}: {_shortened(message)}" if makes_up_data(subject) else f"{told}; {UNSHOWN}"
 
 
-def explain_refusal(subject: Subject, error: DpauditError) -> str:
+def _explain_refusal(subject: Subject, error: DpauditError) -> str:
     """What dpaudit itself refused, and the line of the subject that asked for it."""
     place, message = line_of(error, subject), str(error)
     return message if place is None or place in message else f"{message} ({place})"

@@ -70,13 +70,10 @@ def audit_command(options: argparse.Namespace) -> Answer:
 
 def _explain(subject: Subject, error: BaseException, *, alone: bool, traceback: bool) -> int:
     """Say what went wrong in one line, and after it as much as is asked for."""
-    from dpaudit.subjects.failure import explain_failure, explain_refusal, full_traceback
+    from dpaudit.subjects.failure import explain_failure, full_traceback
 
-    if isinstance(error, DpauditError):
-        told = explain_refusal(subject, error)
-        code = fail(told if alone else f"{subject.name}: {told}", UNUSABLE)
-    else:
-        code = fail(explain_failure(subject, error), UNUSABLE)
+    told = explain_failure(subject, error)
+    code = fail(told if alone or not isinstance(error, DpauditError) else f"{subject.name}: {told}", UNUSABLE)
     if traceback:
         print(full_traceback(subject, error), file=sys.stderr)
     return code

@@ -104,7 +104,7 @@ def _subject(target: str, options: argparse.Namespace) -> Subject:
 
 def _audited(subject: Subject, options: argparse.Namespace) -> AuditEvidence:
     from dpaudit.certificate import Refused, audit_subject
-    from dpaudit.subjects.failure import explain_failure, explain_refusal, full_traceback
+    from dpaudit.subjects.failure import explain_failure, full_traceback
 
     with progress(f"auditing {subject.name}") as tell, output_aside():
         try:
@@ -117,8 +117,7 @@ def _audited(subject: Subject, options: argparse.Namespace) -> AuditEvidence:
         except (Exception, SystemExit) as error:
             if options.traceback:
                 print(full_traceback(subject, error), file=sys.stderr)
-            explained = explain_refusal(subject, error) if isinstance(error, DpauditError) else explain_failure(subject, error)
-            raise DpauditError(explained) from error
+            raise DpauditError(explain_failure(subject, error)) from error
 
 
 def verify_certificate(options: argparse.Namespace) -> Answer:

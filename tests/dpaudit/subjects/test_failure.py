@@ -12,7 +12,7 @@ import pytest
 from hypothesis import strategies as st
 
 import dpaudit as dp
-from dpaudit.subjects.failure import OWN_DATA, explain_failure, explain_refusal, full_traceback, line_of, makes_up_data
+from dpaudit.subjects.failure import OWN_DATA, explain_failure, full_traceback, line_of, makes_up_data
 from dpaudit.subjects.subject import Subject
 
 MADE_UP = dp.replace_one(n=3, low=0, high=1)
@@ -76,7 +76,7 @@ def test_what_the_door_refuses_names_the_line_that_asked() -> None:
 
     error = failure_of(asks)
     assert isinstance(error, dp.DpauditError)
-    assert explain_refusal(asks, error) == f"{error} ({here(asks.function, 2)})"
+    assert explain_failure(asks, error) == f"{error} ({here(asks.function, 2)})"
 
 
 def test_an_error_that_no_code_of_the_user_s_raised_has_no_line() -> None:
