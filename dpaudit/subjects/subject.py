@@ -22,6 +22,7 @@ from dpaudit.neighbours.tables import Rows
 from dpaudit.sealed.array import Sealed
 from dpaudit.sealed.runs import one_run
 from dpaudit.subjects.foreign_randomness import noticing
+from dpaudit.subjects.output_watch import diverted_output
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ class Subject:
             self.weights.known = True
         elif not self.weights.known:
             Context().run(self._learn, data)
-        with weights_in_force(self.weights, self.claim.epsilon), noticing(self.function):
+        with weights_in_force(self.weights, self.claim.epsilon), noticing(self.function), diverted_output():
             return self.function(data, **extra)
 
     def _learn(self, data: Any) -> None:
@@ -98,7 +99,8 @@ class Subject:
         extra: dict[str, Any] = {"rng": rng} if "rng" in self.takes else {}
         if self.vectorised:
             extra["trials"] = trials
-        return self.function(data, **extra)
+        with diverted_output():
+            return self.function(data, **extra)
 
 
 def fresh(data: Any) -> Any:

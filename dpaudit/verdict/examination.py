@@ -23,6 +23,7 @@ from dpaudit.auditors.witness_check import recheck
 from dpaudit.channel import NotPlanned
 from dpaudit.claims import Claim, InvalidValue, Lower, Number, Outcome, Verdict, exact, whole
 from dpaudit.claims.decimals import at_most
+from dpaudit.subjects.output_watch import counting_output
 from dpaudit.subjects.subject import Subject
 from dpaudit.verdict.decision import decide
 from dpaudit.verdict.proof import Proof, prove
@@ -91,7 +92,8 @@ def examine(subject: Subject, options: Options) -> Examination:
 
 def _examine(case: Case, options: Options) -> Examination:
     subject = case.subject
-    with connected(options.scheduler) if options.scheduler is not None else nullcontext() as remote:
+    remote_workers = connected(options.scheduler) if options.scheduler is not None else nullcontext()
+    with remote_workers as remote, counting_output():
         engine = replace(case.engine, remote=remote)
         proof = prove(subject, case.claim, case.seed) if subject.grey else Proof(None, None, [])
         if subject.grey:

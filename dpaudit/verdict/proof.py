@@ -19,6 +19,7 @@ from dpaudit.sealed.runs import one_run
 from dpaudit.subjects import foreign_randomness as outside
 from dpaudit.subjects.sealed_search import refuse_sealed
 from dpaudit.subjects.subject import Subject, fresh
+from dpaudit.subjects.surviving_seals import describe_memory, living_seals, surviving_seals
 from dpaudit.verdict.ready_plan import ReadyPlan, epsilon_at, ready_plan
 
 simulate = Doors(amplified).simulate  # a budget is kept here as a deployment keeps it
@@ -141,12 +142,15 @@ def _leak_behind(error: BaseException | None) -> Leak | None:
 
 
 def _run(subject: Subject, data: Any, seed: int) -> _Run:
+    seals = living_seals()
     with one_run(), watching() as noticed, simulate(seed, every_report=True) as channel, channel.audited():
         sealed = subject.neighbours.seal(data)
         returned = subject.run(fresh(data) if sealed is None else sealed, channel)
     if noticed.leaks:  # also one that the subject caught
         raise noticed.leaks[0]
     refuse_sealed(returned, subject.name, [] if sealed is None else [sealed, data])
+    if surviving_seals(seals):
+        raise Leak(describe_memory(subject.function), subject.name)
     if sealed is not None:
         _compare_with_plain(subject, data, seed, channel)
     releases = [event.record for event in channel.events if event.record is not None]

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
 from dpaudit.auditors.replay.pinned_runs import play
-from dpaudit.channel import PathChanged
-from dpaudit.claims import Finding
-from dpaudit.subjects.subject import Subject
+from dpaudit.channel import PathChanged, Transcript, replay, simulate
+from dpaudit.claims import DpauditError, Finding
+from dpaudit.subjects.subject import Subject, fresh
 
 REPEATS = 8  # runs that are repeated, each with noise of its own, in turn on the data sets that are given
 
@@ -25,6 +26,28 @@ def check_repeatable(subject: Subject, sides: Sequence[Any], seed: int) -> Findi
         if found is not None:
             return found
     return None
+
+
+def check_memory(subject: Subject, sides: Sequence[Any], seed: int) -> Finding | None:
+    """Repeat a run after runs on all the other data: a subject that remembers them asks something else, or takes another path."""
+    data = sides[0]
+    first = play(subject, data, data, seed, None)
+    for other in sides[1:]:
+        with simulate(seed, every_report=True) as channel, suppress(DpauditError):
+            subject.run(fresh(other), channel)
+    with replay(Transcript([event.output for event in first.events], seed)) as pinned:
+        try:
+            subject.run(fresh(data), pinned)
+        except PathChanged:
+            return _remembers("it takes another path", subject.name)
+    for event, mirror in zip(first.events, pinned.events, strict=False):
+        if event.to != "shuffled" and not event.hidden and not np.array_equal(event.query, mirror.query):
+            return _remembers(f"release {event.name!r} asks something else", event.name)
+    return None
+
+
+def _remembers(what: str, where: str) -> Finding:
+    return Finding("DPA002", f"{what} after runs on other data: the subject remembers them; let each run start afresh", where)
 
 
 def mixed_data(subject: Subject, pairs: Sequence[tuple[Any, Any]], seed: int) -> list[Any]:

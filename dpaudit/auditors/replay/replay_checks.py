@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from dpaudit.auditors.replay.output_comparison import compare_outputs
 from dpaudit.auditors.replay.pinned_runs import Observed, Replayed, far_replay, play
-from dpaudit.auditors.replay.repeatability import check_repeatable, mixed_data
+from dpaudit.auditors.replay.repeatability import check_memory, check_repeatable, mixed_data
 from dpaudit.channel import PathChanged
 from dpaudit.claims import Finding
 from dpaudit.subjects import foreign_randomness as outside
@@ -34,6 +35,8 @@ def check_by_replay(subject: Subject, pairs: Pairs, seed: int, rng: np.random.Ge
     with outside.watching() as seen:
         found = check_repeatable(subject, mixed_data(subject, pairs, seed), seed)
         found = found or _replay_pairs(subject, pairs, seed, checks) or far_replay(subject, seed, rng)
+        found = found or check_memory(subject, mixed_data(subject, pairs, seed), seed)
+    found = found or compare_outputs(subject, pairs, seed)
     if found is None and seen.sources:
         found = Finding("DPA002", str(seen), subject.name)
     checks.findings += [] if found is None else [found]
@@ -48,8 +51,21 @@ def _replay_pairs(subject: Subject, pairs: Pairs, seed: int, checks: ReplayCheck
                 one = play(subject, data, other, seed + 1000 * place + repeat, _fewer(subject, trials))
             except PathChanged as changed:
                 return path_finding(changed)
+            if (moved := _moved_bounds(one)) is not None:
+                return moved
             checks.replays.append((place, one))
             checks.observed.look(one, data, other)
+    return None
+
+
+def _moved_bounds(one: Replayed) -> Finding | None:
+    """A subject that seals data itself must not take the bounds from the data: a trace is about those bounds alone."""
+    for event, mirror in zip(one.events, one.mirror, strict=True):
+        if event.derived != mirror.derived:
+            message = (
+                f"the bounds that release {event.name!r} is sealed with change with the data; bounds must be public constants"
+            )
+            return Finding("DPA002", message, event.name)
     return None
 
 

@@ -1,0 +1,64 @@
+"""Sealed values that outlive a run are found wherever they are held; those of the caller, and those that are gone, are not."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpaudit as dp
+from dpaudit.subjects.surviving_seals import describe_memory, living_seals, surviving_seals
+
+HELD: list[Any] = []
+
+
+@functools.lru_cache
+def cached(_: int) -> list[Any]:
+    return []
+
+
+class Hidden:
+    store: Any = None
+
+
+def make() -> Any:
+    return dp.seal(np.zeros(3), 0, 1)
+
+
+def in_a_closure() -> Any:
+    held: list[Any] = []
+    return held.append
+
+
+KEEP = in_a_closure()
+
+
+@pytest.mark.parametrize(
+    "keep",
+    [HELD.append, cached(1).append, lambda value: setattr(Hidden, "store", value), KEEP],
+    ids=["global", "lru_cache", "class", "closure"],
+)
+def test_what_is_kept_survives(keep: Any) -> None:
+    before = living_seals()
+    keep(make().sum())
+    assert len(surviving_seals(before)) == 1
+
+
+def test_what_is_gone_or_was_there_before_does_not() -> None:
+    mine = make()
+    before = living_seals()
+    (mine + make()).sum()
+    ring: list[Any] = [make()]
+    ring.append(ring)
+    del ring
+    assert surviving_seals(before) == []
+
+
+def test_the_place_is_named_where_it_can_be() -> None:
+    HELD.append(make())
+    names: dict[str, Any] = {"results": {"a": make()}}
+    exec("def remembering(): ...", names)
+    assert "'results'" in describe_memory(names["remembering"])
+    assert "a global, a cache or an attribute" in describe_memory(len)
