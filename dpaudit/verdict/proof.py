@@ -142,9 +142,9 @@ def _leak_behind(error: BaseException | None) -> Leak | None:
 
 
 def _run(subject: Subject, data: Any, seed: int) -> _Run:
-    seals = living_seals()
     with one_run(), watching() as noticed, simulate(seed, every_report=True) as channel, channel.audited():
         sealed = subject.neighbours.seal(data)
+        seals = living_seals()
         returned = subject.run(fresh(data) if sealed is None else sealed, channel)
     if noticed.leaks:  # also one that the subject caught
         raise noticed.leaks[0]
