@@ -10,6 +10,7 @@ from typing import Any
 
 from dpaudit.claims.bounds import Finding, Losses, Lower, Upper
 from dpaudit.claims.claim import Claim
+from dpaudit.claims.decimals import show
 
 # How a certificate is called by what it rests on: the same words in verdicts, reports, gates and certificates.
 BY_PLAN = "certified: its releases are fixed by its plan"
@@ -47,8 +48,9 @@ class Verdict:
         return {
             "schema": "dpaudit.audit/1",
             "subject": self.subject,
-            "claim": self.claim.to_dict(),
+            "claim": {"epsilon": show(self.claim.epsilon), "delta": show(self.claim.delta)},
             "observer": self.claim.observer,
+            **({"arithmetic": self.claim.arithmetic} if self.claim.ideal else {}),
             "neighbours": self.neighbours,
             "seed": self.seed,
             "verdict": str(self.verdict),

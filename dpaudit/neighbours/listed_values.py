@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.neighbours.tables import MADE
-from dpaudit.sealed.array import seal, seal_raw, snap
+from dpaudit.sealed.array import seal_declared, seal_raw, snap
 
 Pair = tuple[Any, Any]
 LARGEST = 2.0**32  # of a number that can be sealed
@@ -119,7 +119,7 @@ class Values:
     def seal(self, data: Any) -> Any:
         """None for records that are no numbers."""
         if self.ends is not None:
-            return seal(data, *self.ends, removal=self.removal)
+            return seal_declared(data, *self.ends, removal=self.removal)
         odd = self.table is not None and self.table.ndim == 1 and not np.isfinite(self.table).all()
         return seal_raw(data, removal=self.removal) if odd else None
 

@@ -7,6 +7,7 @@ import math
 import pickle
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from inspect import Parameter
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -21,7 +22,7 @@ from dpaudit.sealed.array import seal_declared, snap
 
 Pair = tuple[Any, Any]
 Ends = Number | Sequence[Number] | np.ndarray | None
-UNSAID: Any = object()  # None says that there are no bounds
+UNSAID: Any = Parameter.empty  # None says that there are no bounds; a signature shows both as needed
 
 
 @runtime_checkable
