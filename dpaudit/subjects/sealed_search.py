@@ -61,6 +61,17 @@ def find_sealed(returned: Any, private: Sequence[Any] = ()) -> str | None:
     return None
 
 
+def sealed_within(value: Any) -> set[int]:
+    """The ids of all sealed values that an object holds; those that are still to be computed are not waited for."""
+    known: set[int] = set()
+    held: list[Any] = [value]
+    for one in held:
+        if type(one) not in _PLAIN and id(one) not in known:
+            known.add(id(one))
+            held.extend(_parts(one))
+    return {id(one) for one in held if isinstance(one, Sealed)}
+
+
 def _kind(value: Any) -> str:
     name = type(value).__name__
     return f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}"

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from dpaudit.sealed.array import Sealed
-from dpaudit.subjects.sealed_search import find_sealed
+from dpaudit.subjects.sealed_search import find_sealed, sealed_within
 
 Seals = dict[int, Sealed]
 
@@ -18,12 +18,13 @@ def living_seals() -> Seals:
     return {id(one): one for one in gc.get_objects() if type(one) is Sealed}
 
 
-def surviving_seals(before: Seals) -> list[Sealed]:
-    """Those that are held now and were not ``before``. The run's own channel and returned value must hold none by then."""
+def surviving_seals(before: Seals, apart: Any = ()) -> list[Sealed]:
+    """Those that are held now and were not ``before``, but for what ``apart`` holds, such as the events of an audit's door."""
     if living_seals().keys() <= before.keys():
         return []
     gc.collect()  # what only holds itself is nobody's
-    return [one for name, one in living_seals().items() if name not in before]
+    known = before.keys() | sealed_within(apart)
+    return [one for name, one in living_seals().items() if name not in known]
 
 
 def describe_memory(function: Callable[..., Any]) -> str:

@@ -149,7 +149,7 @@ def _run(subject: Subject, data: Any, seed: int) -> _Run:
     if noticed.leaks:  # also one that the subject caught
         raise noticed.leaks[0]
     refuse_sealed(returned, subject.name, [] if sealed is None else [sealed, data])
-    if surviving_seals(seals):
+    if surviving_seals(seals, channel.events):
         raise Leak(describe_memory(subject.function), subject.name)
     if sealed is not None:
         _compare_with_plain(subject, data, seed, channel)

@@ -56,6 +56,15 @@ def test_what_is_gone_or_was_there_before_does_not() -> None:
     assert surviving_seals(before) == []
 
 
+def test_what_the_door_of_an_audit_holds_is_set_apart() -> None:
+    """An event of reports keeps the records that it was made from."""
+    before = living_seals()
+    with dp.simulate(1, every_report=True) as channel:
+        channel.reports("r", make(), dp.Laplace(1), sensitivity=1)
+    assert surviving_seals(before)
+    assert surviving_seals(before, channel.events) == []
+
+
 def test_the_place_is_named_where_it_can_be() -> None:
     HELD.append(make())
     names: dict[str, Any] = {"results": {"a": make()}}
