@@ -7,27 +7,27 @@ from importlib import import_module
 from dpaudit.commands import Command
 
 MODULES = {  # in the order of `dpaudit --help`
-    "demo": "start.run",
-    "run": "start.run",
-    "account": "accounting.account",
-    "audit": "auditing.audit",
-    "amplify": "accounting.account",
-    "invert": "accounting.account",
-    "peers": "accounting.peers",
-    "calibrate": "accounting.calibrate",
-    "compare": "accounting.compare",
-    "claims": "auditing.claims",
-    "check": "gate.check",
-    "explain": "start.explain",
-    "keygen": "ledgers.ledger_files",
-    "checkpoint": "ledgers.ledger_files",
-    "certify": "gate.certify",
-    "verify": "ledgers.ledger_files",
-    "export": "ledgers.ledger_files",
+    "demo": "dpaudit.commands.start.run",
+    "run": "dpaudit.commands.start.run",
+    "account": "dpaudit.commands.accounting.account",
+    "audit": "dpaudit.commands.auditing.audit",
+    "amplify": "dpaudit.commands.accounting.account",
+    "invert": "dpaudit.commands.accounting.account",
+    "peers": "dpaudit.commands.accounting.peers",
+    "calibrate": "dpaudit.commands.accounting.calibrate",
+    "compare": "dpaudit.commands.accounting.compare",
+    "claims": "dpaudit.commands.auditing.claims",
+    "check": "dpaudit.commands.gate.check",
+    "explain": "dpaudit.commands.start.explain",
+    "keygen": "dpaudit.commands.ledgers.ledger_files",
+    "checkpoint": "dpaudit.commands.ledgers.ledger_files",
+    "certify": "dpaudit.commands.gate.certify",
+    "verify": "dpaudit.commands.ledgers.ledger_files",
+    "export": "dpaudit.commands.ledgers.ledger_files",
 }
 
 
 def command(name: str) -> Command:
     """The command of this name, as its module describes it. Nothing else is loaded."""
-    described: tuple[Command, ...] = import_module(f"dpaudit.commands.{MODULES[name]}").COMMANDS
+    described: tuple[Command, ...] = import_module(MODULES[name]).COMMANDS
     return next(each for each in described if each.name == name)

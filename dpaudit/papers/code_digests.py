@@ -52,12 +52,13 @@ def _origin(name: str) -> Path | None:
 
 
 def _imports(name: str) -> Iterator[str]:
-    """The modules that a module names in its imports, also inside functions."""
+    """The modules that a module names in its imports, also inside functions; one that loads names late has them in its stub."""
     origin = _origin(name)
     if origin is not None and origin.suffix == ".py":
         tops = {name.partition(".")[0], *FOLLOWED}
         package = name if origin.name == "__init__.py" else name.rpartition(".")[0]
-        named = _named(origin.read_bytes(), package)
+        stub = origin.with_suffix(".pyi")
+        named = _named(origin.read_bytes(), package) | (_named(stub.read_bytes(), package) if stub.exists() else frozenset())
         yield from (each for each in named if each.partition(".")[0] in tops and _origin(each) is not None)
 
 

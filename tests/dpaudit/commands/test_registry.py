@@ -22,7 +22,7 @@ def test_every_row_leads_to_a_command_of_its_name(name: str) -> None:
 
 
 def test_every_command_that_a_module_describes_has_a_row() -> None:
-    described = [each.name for module in set(MODULES.values()) for each in import_module(f"dpaudit.commands.{module}").COMMANDS]
+    described = [each.name for module in set(MODULES.values()) for each in import_module(module).COMMANDS]
     assert sorted(described) == sorted(MODULES)
 
 
@@ -37,7 +37,7 @@ def test_a_toy_command_needs_its_module_and_its_row(monkeypatch: pytest.MonkeyPa
     toy.COMMANDS = (Command("greet", "say hello", run, add_options, ("html",)),)  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, toy.__name__, toy)
     assert main(["greet", "you"]) == 2  # the twin: without the row there is no such command
-    monkeypatch.setitem(MODULES, "greet", "toy")
+    monkeypatch.setitem(MODULES, "greet", toy.__name__)
     assert main(["greet", "you", "--format", "html"]) == HOLDS
     assert capsys.readouterr().out == "hello you as html\n"
     assert "say hello" in build_parser().format_help()

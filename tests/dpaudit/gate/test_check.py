@@ -143,7 +143,7 @@ def test_under_github_actions_annotations_and_the_summary_come_by_themselves(
     out = capsys.readouterr().out
     assert "::error file=mine.py,line=" in out
     summary = (folder / "summary.md").read_text(encoding="utf-8")
-    assert summary.startswith("before\n## Privacy budgets: violated")
+    assert summary.startswith("before\n## Privacy budgets: a budget is violated")
     assert main(["check", "--format", "json"]) == 1
     assert "::error" not in capsys.readouterr().out
 

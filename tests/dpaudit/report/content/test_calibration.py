@@ -19,7 +19,9 @@ def test_an_enclosure_is_rounded_outward_and_says_what_does_not_hold() -> None:
 
 def test_a_calibration_says_its_parameter_first() -> None:
     data = {
-        "parameter": "scale", "value": "2", "claim": {"epsilon": "1", "delta": "0"}, "count": 2, "n": None, "sensitivity": "1",
+        "mechanism": "laplace", "parameter": "scale", "value": "2", "claim": {"epsilon": "1", "delta": "0"}, "count": 2,
+        "n": None,
+        "sensitivity": "1",
         "epsilon": {"lower": "1", "upper": "1"}, "theorem": "t", "adaptive": True, "python": "dp.Laplace(2)", "others": [],
     }  # fmt: skip
     text = write("text", calibration_report(data))
