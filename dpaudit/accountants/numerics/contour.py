@@ -194,7 +194,7 @@ def enclose(law: Law) -> tuple[Any, Any]:
     start = h * (runs[0][1] - 1)
     skipped = 2 * peak * (flint.arb(-SKIP) + 2 * (tau * c) ** 2).exp() / start / flint.arb.pi()
     upper = (once + skipped) / law.n
-    lower = (2 * once - twice - 3 * skipped - 2 * _aliases(law, at, tau, once + skipped)) / law.n
+    lower = (2 * once - twice - 3 * skipped - 2 * aliases(law, at, tau, once + skipped)) / law.n
     return lower, upper
 
 
@@ -249,7 +249,7 @@ def _merged(runs: list[tuple[int, int]]) -> list[tuple[int, int]]:
     return out
 
 
-def _aliases(law: Law, at: Saddle, tau: Any, total: Any) -> Any:
+def aliases(law: Law, at: Saddle, tau: Any, total: Any) -> Any:
     """An upper bound on A, the excess of the untruncated trapezoid sum over U(τ)."""
     c, q = flint.arb(at.c), 2 * flint.arb.pi() / flint.arb(at.step)
     decay = (-q * c).exp()

@@ -35,6 +35,27 @@ def clone_floats(epsilon0: float, n: int, epsilon: float) -> ThreeFloats:
     return ThreeFloats(n, weight, plus * scale, minus * scale, 0.0, -math.expm1(epsilon), -math.expm1(-epsilon0))
 
 
+def same_law(epsilon0: Fraction, n: int, epsilon: Fraction) -> ThreeValues:
+    """The summand at ε where all n reports come from one ε0-LDP randomiser, none chosen by what others reported.
+
+    G = p−e or 1−pe, each with probability 1/(1+p), else 0: the value of the "stronger clone" (Feldman, McMillan, Talwar 2023),
+    whose own proof fails for general randomisers (their errata). Proof here, for 0 ≤ ε < ε0:
+    (1) ω = max(R_0, R_1)/p ≤ R_x is a blanket, so δ ≤ E[(ΣG)_+]/n (Balle et al. 2019, Lemma 5.3);
+    (2) an output with ratio ℓ in (1, p) splits into ratios p and 1 with the same ω and mean of G, so the sum grows (Jensen);
+    (3) the part with ratio 1, replaced by as much of p and 1/p, rises in the convex order.
+    Checked step by step as the claim ``shuffle.same-randomiser``.
+    """
+    p, mean = ball(epsilon0).exp(), -ball(epsilon).expm1()
+    plus, minus = ball(epsilon).exp() * ball(epsilon0 - epsilon).expm1(), -ball(epsilon0 + epsilon).expm1()
+    return ThreeValues(n, 1 / (1 + p), plus, minus, flint.arb(0), mean)
+
+
+def same_floats(epsilon0: float, n: int, epsilon: float) -> ThreeFloats:
+    weight, mean = 1 / (1 + math.exp(epsilon0)), -math.expm1(epsilon)
+    plus, minus = math.exp(epsilon) * math.expm1(epsilon0 - epsilon), -math.expm1(epsilon0 + epsilon)
+    return ThreeFloats(n, weight, plus, minus, 0.0, mean, math.tanh(epsilon0 / 2))
+
+
 def response_law(epsilon0: Fraction, n: int, epsilon: Fraction) -> ThreeValues:
     """Ternary randomised response, which is ε0-LDP: the others hold 3, the target 1 or 2. Its own exact δ(ε).
 
@@ -64,40 +85,40 @@ class CloneFamily:
             return Fraction(0), Fraction(0)
         bits = 128 + 3 * n.bit_length()
         with precision(bits):
-            if _hopeless(epsilon0, n):
+            if is_hopeless(epsilon0, n):
                 low, high = _lone_target(epsilon0, n, epsilon)
                 return max(Fraction(0), lower(low)), upper(high)
             law = self.law(epsilon0, n, epsilon)
             if not law.plus > 0:  # S is never above 0, or hardly
                 return Fraction(0), max(Fraction(0), upper(law.plus))
             if is_long(law):
-                return _ends(*enclose(law))
+                return outward(*enclose(law))
         bits += _depth(effort)  # the recurrences of the sum lose about as much
         with precision(bits):
-            return _ends(*exact_sum(self.law(epsilon0, n, epsilon), bits))
+            return outward(*exact_sum(self.law(epsilon0, n, epsilon), bits))
 
     def estimate(self, epsilon0: float, n: int, epsilon: float, near: float | None = None) -> float:
         """log δ(ε) in floats, uncertified."""
         if epsilon >= epsilon0:
             return -math.inf
-        if _hopeless(Fraction(epsilon0), n):
-            return _alone(epsilon0, epsilon)
+        if is_hopeless(Fraction(epsilon0), n):
+            return log_alone(epsilon0, epsilon)
         floats = self.floats(epsilon0, n, epsilon)
         return floats.log_delta(near) if floats.plus > 0 else -math.inf
 
     def quick(self, epsilon0: float, n: int, epsilon: float, near: float | None = None) -> tuple[float, float | None]:
         """log δ(ε) at a fraction of the cost, off by a small factor where few hide the target; and ``near`` for the next."""
-        if epsilon >= epsilon0 or _hopeless(Fraction(epsilon0), n):
+        if epsilon >= epsilon0 or is_hopeless(Fraction(epsilon0), n):
             return self.estimate(epsilon0, n, epsilon), None
         floats = self.floats(epsilon0, n, epsilon)
         if floats.plus <= 0:
             return -math.inf, None
         value, c = quick(floats, near)
-        return min(value, _alone(epsilon0, epsilon)), c
+        return min(value, log_alone(epsilon0, epsilon)), c
 
     def last(self, epsilon0: float, n: int) -> tuple[float, float]:
         """As in ``last_slope``."""
-        if _hopeless(Fraction(epsilon0), n):
+        if is_hopeless(Fraction(epsilon0), n):
             return -math.log1p(math.exp(-epsilon0)), 0.0
         law = self.floats(epsilon0, n, epsilon0)
         one = self.floats(epsilon0, n, epsilon0 * (1 - 1e-6)).plus / (epsilon0 * 1e-6)
@@ -109,6 +130,7 @@ class CloneFamily:
 
 
 CLONE, RESPONSE = CloneFamily(clone_law, clone_floats), CloneFamily(response_law, response_floats)
+SAME = CloneFamily(same_law, same_floats)
 
 
 def sign_family(steps: int) -> CloneFamily:
@@ -132,39 +154,42 @@ def sign_family(steps: int) -> CloneFamily:
     return CloneFamily(law, floats)
 
 
-def last_one_out(epsilon0: Fraction, n: int, delta: Fraction) -> Fraction:
-    """An attack on binary randomised response (ε0-LDP): the others hold 2, the target 1 or 2, S = "nobody
-    reports 1".
+def last_one_out(epsilon0: Fraction, n: int, delta: Fraction, k: int = 2) -> Fraction:
+    """An attack on k-ary randomised response (ε0-LDP): the others hold 2, the target 1 or 2, S = "nobody reports 1".
 
-    P(S) is (p/(1+p))^n against (p/(1+p))^{n−1}/(1+p), hence ε ≥ log(p − δ(1+p)(1+1/p)^{n−1}), rounded down; 0
-    if empty.
+    With a = 1/(p+k−1), P(S) is (1−a)^n against (1−a)^{n−1}(k−1)a, hence ε ≥ log((1−a)/((k−1)a) − δ(1−a)^{1−n}/((k−1)a)),
+    rounded down; 0 if empty.
     """
     with precision(128 + 2 * n.bit_length() + _depth(delta)):
         inverse = ball(-epsilon0).exp()
-        # log(p − x) = ε0 + log(1 − x/p); the power through log1p, since n is large and 1/p small
-        share = ball(delta) * (1 + inverse) * ((n - 1) * inverse.log1p()).exp()
+        others = 1 + (k - 2) * inverse  # (1 − a)(p+k−1)/p
+        # 1/(1−a) = 1 + 1/(p+k−2); the power through log1p, since n is large and 1/p small
+        share = ball(delta) * (others + inverse) / others * ((n - 1) * (inverse / others).log1p()).exp()
         if not share < 1:
             return Fraction(0)
-        return max(Fraction(0), decimal(lower(ball(epsilon0) + (-share).log1p()), 15, up=False))
+        least = ball(epsilon0) + others.log() - ball(Fraction(k - 1)).log() + (-share).log1p()
+        return max(Fraction(0), decimal(lower(least), 15, up=False)) if least > 0 else Fraction(0)
 
 
-def _hopeless(epsilon0: Fraction, n: int) -> bool:
+def is_hopeless(epsilon0: Fraction, n: int) -> bool:
     """Is a single clone among the n − 1 others so rare that no amplification can be seen?"""
     return float(epsilon0) > math.log(n) + 40
 
 
-def _alone(epsilon0: float, epsilon: float) -> float:
+def log_alone(epsilon0: float, epsilon: float) -> float:
     """log δ(ε) of one report of binary randomised response, which no ε0-LDP randomiser exceeds."""
     return math.log(-math.expm1(epsilon - epsilon0)) - math.log1p(math.exp(-epsilon0))
 
 
 def _lone_target(epsilon0: Fraction, n: int, epsilon: Fraction) -> tuple[Any, Any]:
-    """δ(ε) between "no clone at all, with its probability" and "no clone": (p−e)/(1+p) for a report alone."""
+    """δ(ε) between "nobody else takes part, with its probability" and "nobody": (p−e)/(1+p) for a report alone.
+
+    Another report takes part with probability 1/p (clones) or 2/(1+p) (one randomiser)."""
     alone = (1 - ball(epsilon - epsilon0).exp()) / (1 + ball(-epsilon0).exp())
-    return alone * (1 - n * ball(-epsilon0).exp()), alone
+    return alone * (1 - 2 * n * ball(-epsilon0).exp()), alone
 
 
-def _ends(low: Any, high: Any) -> tuple[Fraction, Fraction]:
+def outward(low: Any, high: Any) -> tuple[Fraction, Fraction]:
     """The outward ends of δ(ε), which lies in [0, 1] however wide an enclosure is."""
     return max(Fraction(0), lower(low)) if low > 0 else Fraction(0), upper(high) if high < 1 else Fraction(1)
 

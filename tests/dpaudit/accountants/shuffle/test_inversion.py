@@ -65,6 +65,6 @@ def test_tiny_reports_are_never_charged_more_than_clones() -> None:
 
 def test_an_attack_above_the_bound_is_an_error_and_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
     """Planted: an attack that claims too much."""
-    monkeypatch.setattr(amplification, "_any_randomiser_attack", lambda *_: Fraction(1, 2))
+    monkeypatch.setattr(amplification, "any_randomiser_attack", lambda *_: Fraction(1, 2))
     with pytest.raises(Contradiction, match="please report"):
         dp.amplify(1, 10**4, "1e-6", method="clone")
