@@ -1,0 +1,108 @@
+"""What |θ| ≤ 1 adds: the ellipsoid of all releases cut with the ball (Lemma 4), and bounds from other actions (Lemma 5)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from algorithms.optimistic.intervals import SLACK
+from algorithms.optimistic.schedule import Schedule
+
+MULTIPLES = (1 / 16, 1.0, 16.0, 256.0, 4096.0)  # of 1/Λ: the weights α of the ellipsoid against the ball
+_BONUS = 6.0  # squared: of the ridge index, which chooses among actions that may be played and needs no proof
+_MOST_PAIRS = 2**22  # angles that are remembered
+_BLOCK = 2**17  # numbers that are worked on at once: they fit into a cache
+
+
+@dataclass(frozen=True)
+class Ellipsoid:
+    """|s − Hθ|_{A⁻¹} ≤ β with A = H + ΛI, in the eigenvectors of H. Arrays have one row per trial."""
+
+    schedule: Schedule
+    eigenvalues: np.ndarray  # (B, d) of H
+    turned: np.ndarray  # (B, d): s in the eigenvectors
+    points: np.ndarray  # (B, K, d): actions in the eigenvectors
+
+    @classmethod
+    def of(cls, schedule: Schedule, gram: np.ndarray, response: np.ndarray, actions: np.ndarray) -> Ellipsoid:
+        values, vectors = np.linalg.eigh(gram)
+        turned = np.einsum("bij,bi->bj", vectors, response)
+        return cls(schedule, np.maximum(values, 0.0), turned, actions @ vectors)
+
+    def radius(self) -> np.ndarray:
+        """β² = 2 log 2T + log det(I + H/Λ), and 2 log 2 where noise is added."""
+        growth: np.ndarray = np.log1p(self.eigenvalues / self.schedule.ridge).sum(axis=-1)
+        return self.schedule.radius_start + growth
+
+    def bounds(self) -> tuple[np.ndarray, np.ndarray]:
+        """Lower and upper bounds on all means, (B, K): for each α, α(|s−Hθ|²_{A⁻¹} − β²) + |θ|² − 1 ≤ 0 is an ellipsoid."""
+        h, s, ridge = self.eigenvalues, self.turned, self.schedule.ridge
+        excess = (s**2 / (h + ridge)).sum(axis=-1) - self.radius()
+        low, high = np.full(self.points.shape[:2], -np.inf), np.full(self.points.shape[:2], np.inf)
+        squares = self.points**2
+        for alpha in (multiple / ridge for multiple in MULTIPLES):
+            scale = 1 + alpha * h**2 / (h + ridge)  # D_α
+            centre = alpha * h / (h + ridge) * s / scale  # θ_α
+            room = np.maximum(0.0, (centre**2 * scale).sum(axis=-1) + 1 - alpha * excess)
+            middle = np.einsum("bkd,bd->bk", self.points, centre)
+            reach = np.sqrt(room[:, None] * np.einsum("bkd,bd->bk", squares, 1 / scale)) + SLACK
+            np.maximum(low, middle - reach, out=low)
+            np.minimum(high, middle + reach, out=high)
+        return low, high
+
+    def ridge_index(self) -> np.ndarray:
+        """⟨a, (H+I)⁻¹s⟩ + √6 |a|_{(H+I)⁻¹}."""
+        inverse = 1 / (self.eigenvalues + 1)
+        estimate = np.einsum("bkd,bd->bk", self.points, inverse * self.turned)
+        index: np.ndarray = estimate + np.sqrt(_BONUS * np.einsum("bkd,bd->bk", self.points**2, inverse))
+        return index
+
+
+class Pairs:
+    """Upper bounds on all means from the intervals of all, by angles: with ⟨b, θ⟩/|b| in [cos q, cos p] and φ between a and b,
+    ⟨a, θ⟩ ≤ |a| cos(max(p − φ, φ − q, 0)). The least over b is the cosine of the largest distance."""
+
+    def __init__(self, actions: np.ndarray) -> None:
+        """``actions`` (G, K, d): one set for all trials (G = 1) or one for each."""
+        self.norms = np.linalg.norm(actions, axis=-1)
+        self._nonzero = self.norms > 0
+        self._units = actions / np.where(self._nonzero, self.norms, 1.0)[..., None]
+        self._angles: np.ndarray | None = None
+        if self.norms.size * actions.shape[1] <= _MOST_PAIRS:
+            self._angles = self._between(slice(None))
+
+    def take(self, index: np.ndarray) -> Pairs:
+        """The same for some of the trials."""
+        if len(self.norms) == 1:
+            return self
+        part = object.__new__(Pairs)
+        part.norms, part._nonzero, part._units = self.norms[index], self._nonzero[index], self._units[index]
+        part._angles = None if self._angles is None else self._angles[index]
+        return part
+
+    def _between(self, rows: slice) -> np.ndarray:
+        """Angles of these actions to all, without loss of digits near 0 and π: tan(φ/2) = |x − y|/|x + y| for unit vectors."""
+        if self._angles is not None:
+            return self._angles[:, rows]
+        one, other = self._units[:, rows, None, :], self._units[:, None, :, :]
+        angles: np.ndarray = 2 * np.arctan2(np.linalg.norm(one - other, axis=-1), np.linalg.norm(one + other, axis=-1))
+        return angles
+
+    def upper(self, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+        """min over b of the bound from b's interval, (B, K)."""
+        norms = np.where(self._nonzero, self.norms, 1.0)
+        nearest = np.where(self._nonzero, np.arccos(np.clip(high / norms, -1.0, 1.0)), 0.0)  # p
+        farthest = np.where(self._nonzero, np.arccos(np.clip(low / norms, -1.0, 1.0)), np.pi)  # q
+        step = max(1, _BLOCK // nearest.size)
+        blocks = [slice(first, first + step) for first in range(0, nearest.shape[1], step)]
+        distance = np.concatenate([_distance(self._between(rows), nearest, farthest) for rows in blocks], axis=1)
+        result: np.ndarray = self.norms * np.cos(np.clip(distance, 0.0, np.pi)) + SLACK
+        return result
+
+
+def _distance(angles: np.ndarray, nearest: np.ndarray, farthest: np.ndarray) -> np.ndarray:
+    """max over b of max(p_b − φ_ab, φ_ab − q_b)."""
+    below = (nearest[:, None, :] - angles).max(axis=-1)
+    above = (angles - farthest[:, None, :]).max(axis=-1)
+    return np.maximum(below, above)
