@@ -58,7 +58,7 @@ format: $(VENV)/.full
 bench: $(VENV)/.full
 	$(BIN)/python -m benchmarks
 
-# The longer runs: kills, budgets, draws, fuzzing, flips.
+# The longer runs: kills, budgets, draws, fuzzing, flips, random subjects.
 soak: $(VENV)/.full
 	$(BIN)/python -m benchmarks.soak
 

@@ -1,6 +1,7 @@
-"""The long tests: ``python -m benchmarks.soak [kills|budget|draws|fuzz|flips|boundary …] [--scale 0.01]``, one line per figure.
+"""The long tests: ``python -m benchmarks.soak [kills|budget|draws|fuzz|flips|boundary|subjects …] [--scale 0.01] [--count N]``.
 
-``--scale`` multiplies every count. All parts together take about a quarter of an hour on two idle cores.
+One line per figure. ``--scale`` multiplies every count; ``--count`` is that of the part ``subjects``, which takes about a second a
+program. All others together take about a quarter of an hour on two idle cores.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from benchmarks.boundary import boundary
 from benchmarks.faults import a_release, flip, kill_writers, race, say_then_store
 from benchmarks.figures import HEADER, Figure, Figures
 from benchmarks.soak_fuzz import fuzz
+from benchmarks.soak_subjects import PROGRAMS, subjects
 from dpaudit.claims import DpauditError
 from dpaudit.ledger import checkpoint, export_jsonl, open_ledger, verify
 from dpaudit.noise import GRID, from_units, to_units
@@ -137,6 +139,7 @@ def _unreported(contents: Iterator[bytes], path: Path, mark: dict[str, object] |
 
 PARTS: dict[str, Callable[[Path, float], Figures]] = {
     "kills": kills, "budget": budget, "draws": draws, "fuzz": fuzz, "flips": flips, "boundary": boundary,
+    "subjects": subjects,
 }  # fmt: skip
 
 
@@ -144,17 +147,21 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.soak", description=__doc__)
     parser.add_argument("parts", nargs="*", metavar="PART", help="one or more of " + ", ".join(PARTS) + "; default: all")
     parser.add_argument("--scale", type=float, default=1.0, help="multiplies every count (default 1)")
+    parser.add_argument("--count", type=int, help=f"programs of the part subjects (default {PROGRAMS} times the scale)")
     options = parser.parse_args()
     unknown = [part for part in options.parts if part not in PARTS]
     if unknown or not 0 < options.scale <= 10:
         parser.error(
             f"no part {unknown[0]!r}; there are {', '.join(PARTS)}" if unknown else "--scale must be above 0, at most 10"
         )
+    if options.count is not None and not 0 < options.count <= 10 * PROGRAMS:
+        parser.error(f"--count must be from 1 to {10 * PROGRAMS}")
     print(HEADER, flush=True)
     missed = 0
     for part in options.parts or PARTS:
         with tempfile.TemporaryDirectory(prefix="dpaudit-soak-") as folder:
-            for figure in PARTS[part](Path(folder), options.scale):
+            own = options.count is not None and part == "subjects"
+            for figure in PARTS[part](Path(folder), options.count / PROGRAMS if own else options.scale):
                 print(figure.line(), flush=True)
                 missed += figure.met is False
     print(f"{missed} missed. Grants/s are by the clock and depend on how fast the disk makes a write durable.")
