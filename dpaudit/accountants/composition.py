@@ -18,7 +18,7 @@ from pathlib import Path
 from dpaudit.accountants.least_epsilon import ZCDP, least
 from dpaudit.accountants.losses.parts import AnyPart, Known, Part
 from dpaudit.accountants.record_groups import groups, records_with
-from dpaudit.accountants.shuffle.amplifier import amplified
+from dpaudit.accountants.shuffle.amplifier import best_theorem
 from dpaudit.accountants.shuffle.report_sums import summed
 from dpaudit.accountants.worst_client import Client, client_of, worst_client
 from dpaudit.channel.release_cost import gaussian_epsilon
@@ -46,6 +46,9 @@ COINS = (
     "record; the batch's size and ids stay secret; rate and noise constant"
 )
 CLONES = "clones, exact (Feldman–McMillan–Talwar 2021)"
+SAME = "one randomiser for all reports, exact (claim shuffle.same-randomiser; Balle et al. 2019)"
+RESPONSES = "privacy blanket of k-ary randomised response, exact (Balle et al. 2019)"
+AMPLIFIED = {"laplace": BLANKET, "krr": RESPONSES, "same": SAME, "clone": CLONES}
 
 
 @lru_cache(maxsize=4096)
@@ -246,14 +249,13 @@ def _shuffled_line(read: Read, pure: Fraction, delta: Fraction) -> Line:
     if not delta:
         return Line(release.name, release.n, pure, True, pure, "local randomiser", "δ = 0: shuffling gives nothing")
     if read.crowd < 2 <= release.n:
-        why = "a report that is alone with its tag or its interval is not hidden by shuffling"
+        why = "a report alone with its tag is not hidden by shuffling, nor are values that are not known to share one interval"
         return Line(release.name, release.n, pure, True, pure, "local randomiser", why)
-    epsilon = amplified(read.noise, pure, read.crowd, delta)
+    epsilon, method = best_theorem(read.noise, pure, read.crowd, delta)
     if epsilon < pure:
-        blanket = read.noise.rate is not None
-        values = ", values in one interval" if blanket else ""
-        condition = f"n honest clients, one report each{values}; sensitivity {_known(release)}"
-        return Line(release.name, release.n, pure, True, epsilon, BLANKET if blanket else CLONES, condition, delta)
+        values = ", values in one interval" if read.noise.alphabet is None else ""
+        condition = f"n honest clients, one report each, by one randomiser{values}; sensitivity {_known(release)}"
+        return Line(release.name, release.n, pure, True, epsilon, AMPLIFIED[method], condition, delta)
     return Line(release.name, release.n, pure, True, pure, "local randomiser", "too few reports for amplification")
 
 

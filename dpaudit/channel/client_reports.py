@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any, Protocol
 
 import numpy as np
 
-from dpaudit.claims import DpauditError, InvalidValue
+from dpaudit.claims import DpauditError, InvalidValue, exact
 from dpaudit.noise import from_units, to_units
 from dpaudit.sealed.array import Sealed, unseal
 
 MOST_LABELS = 10**6
+
+Interval = tuple[Fraction, Fraction]
 
 
 class Records(Protocol):
@@ -32,14 +35,14 @@ class Records(Protocol):
 class ArrayRecords:
     """Records held as a plain or sealed array of shape (n,) or (trials, n)."""
 
-    def __init__(self, values: Any, tags: np.ndarray | None, trials: int | None) -> None:
+    def __init__(self, values: Any, tags: np.ndarray | None, trials: int | None, interval: Interval | None = None) -> None:
         self._sealed = values if isinstance(values, Sealed) else None
         self._values = unseal(values) if isinstance(values, Sealed) else np.asarray(values)
         if self._values.ndim != (1 if trials is None else 2) and not (trials is not None and self._values.ndim == 1):
             raise InvalidValue("values", f"shape {self._values.shape}", "one value per client")
         if trials is not None and self._values.ndim == 1:
             self._values = np.broadcast_to(self._values, (trials, len(self._values)))
-        self.tags = tags
+        self.tags, self.interval = tags, interval
         if tags is not None and tags.shape != (self.n,):
             raise InvalidValue("tags", f"shape {tags.shape}", "one label per client")
 
@@ -55,7 +58,12 @@ class ArrayRecords:
         return self._sealed
 
     def units(self, grid: Fraction) -> np.ndarray:
-        return to_units(self._values, grid)
+        units = to_units(self._values, grid)
+        return (
+            units
+            if self.interval is None
+            else np.clip(units, *(math.floor(end / grid + Fraction(1, 2)) for end in self.interval))
+        )
 
     def sum_units(self, grid: Fraction) -> np.ndarray:
         return sum_by_tag(self.units(grid), self.tags, len(self.counts))
@@ -69,15 +77,31 @@ def hidden_among(records: Records) -> int:
     return int(counts[counts > 0].min(initial=records.n))
 
 
-def as_records(values: Any, tags: Any, trials: int | None) -> Records:
-    """Lazy records as they are; arrays are wrapped."""
+def as_records(values: Any, tags: Any, trials: int | None, interval: Interval | None = None) -> Records:
+    """Lazy records as they are; arrays are wrapped. ``interval``: what plain values are clamped to."""
+    if interval is not None and (isinstance(values, Sealed) or hasattr(type(values), "sum_units")):
+        raise InvalidValue("interval", "given", "left out for sealed values: np.clip proves their interval")
     if hasattr(type(values), "sum_units"):
         lazy: Records = values
         return lazy
     labels = None if tags is None else _labels(tags, None)
     if labels is not None and labels.min(initial=0) < 0:
         raise InvalidValue("tags", "a negative one", "whole numbers from 0 on")
-    return ArrayRecords(values, labels, trials)
+    return ArrayRecords(values, labels, trials, interval)
+
+
+def read_interval(interval: Any, sensitivity: Any) -> Interval | None:
+    """The ends of the interval that a door clamps plain values to; one report moves by its width at most."""
+    if interval is None:
+        return None
+    if not isinstance(interval, tuple | list) or len(interval) != 2:
+        raise InvalidValue("interval", type(interval).__name__, "a pair (low, high)")
+    low, high = exact(interval[0], "interval"), exact(interval[1], "interval")
+    if not low < high:
+        raise InvalidValue("interval", (low, high), "a pair (low, high) with low < high")
+    if not isinstance(sensitivity, Fraction) or sensitivity < high - low:
+        raise InvalidValue("sensitivity", sensitivity, "at least the width of the interval that values are clamped to")
+    return low, high
 
 
 def sum_by_tag(units: np.ndarray, tags: np.ndarray | None, size: int) -> np.ndarray:

@@ -108,10 +108,16 @@ def query_units(query: Query, trials: int | None) -> np.ndarray:
 
 
 def crowd_of(asked: Asked, records: Records, steps: int) -> int:
-    """How many reports one of them hides among. Shuffled values that lie far apart tell whose they are: nothing hides them."""
-    sealed = records.sealed() if asked.derived is not None and asked.to == "shuffled" else None
-    apart = sealed is not None and not in_one_interval(sealed, float(steps * asked.noise.grid))
-    return 1 if apart else hidden_among(records)
+    """How many reports one of them hides among. Shuffled values that lie far apart tell whose they are: nothing hides them.
+
+    They do not where the mechanism reads every value as one of its own answers, where the door clamps plain values to an
+    interval, and where sealed ones are proven to lie in one. Plain values that are not clamped may be anywhere.
+    """
+    if asked.to != "shuffled" or asked.noise.alphabet is not None or getattr(records, "interval", None) is not None:
+        return hidden_among(records)
+    sealed = records.sealed() if asked.derived is not None else None
+    together = sealed is not None and in_one_interval(sealed, float(steps * asked.noise.grid))
+    return hidden_among(records) if together else 1
 
 
 def tag_counts(records: Records) -> dict[str, int]:

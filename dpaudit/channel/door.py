@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.random import default_rng
 
-from dpaudit.channel.client_reports import Records, Reports, as_records, multiset
+from dpaudit.channel.client_reports import Records, Reports, as_records, multiset, read_interval
 from dpaudit.channel.declarations import Asked, check_call, crowd_of, declared_sensitivity, joined, query_units, tag_counts
 from dpaudit.channel.keyed_releases import Kept, written
 from dpaudit.channel.modes import Event, Live, Pinned, Simulated, Transcript
@@ -204,16 +204,20 @@ class Channel:
         key: str | None = None,
         delta: Any = None,
         sums_only: bool = False,
+        interval: Any = None,
     ) -> Reports:
         """One report per client. ``tags``: public labels that travel with the reports, such as the action played.
 
         ``to="shuffled"``: the batch is one release, the sorted multiset. Sums are ``.sum(groups)``, reports ``.values``.
+        It is charged less than one report where its values are known to share one interval: sealed ones by their trace, plain
+        ones if ``interval=(low, high)`` is declared, to which the door then clamps them; answers of randomised response always.
         ``key`` and ``delta`` as for ``release``; a shuffled batch needs a share of δ to be charged less than its reports. Under
         a key every report is drawn. ``sums_only``: nothing but sums by tag is handed out, so that whoever sees what is done with
         them sees the noise of all the reports in a sum.
         """
         check_call(name, noise, to, key)
-        records = as_records(values, tags, self.trials)
+        clamp = read_interval(interval, declared_sensitivity(sensitivity, self.trials))
+        records = as_records(values, tags, self.trials, clamp)
         sealed, shuffled = records.sealed(), to == "shuffled"
         if shuffled and sealed is not None and not one_record_each(sealed):
             raise InvalidValue("values", "values that share records", "one report per record: amplification rests on it")

@@ -65,8 +65,8 @@ def add_calibrate_options(command: ArgumentParser) -> None:
     command.add_argument("--k", help="how many answers there are, for kary-response")
     command.add_argument(
         "--method",
-        choices=("pure", "zcdp", "exact", "numerical", "laplace", "clone", "closed", "none"),
-        help="rule to use; the last four with --shuffled (default: the best that holds)",
+        choices=("pure", "zcdp", "exact", "numerical", "laplace", "krr", "same", "clone", "closed", "none"),
+        help="rule to use; the last six with --shuffled (default: the best that holds)",
     )
     _examples(
         command,
@@ -189,14 +189,19 @@ def add_audit_options(command: ArgumentParser) -> None:
 
 
 def add_shuffle_options(command: ArgumentParser, given: str, method: str) -> None:
-    command.add_argument(f"--{given}", required=True, help="exact: 0.1, 1/2, 1e-6")
+    own = "; --method channel reads it from the matrix" if given == "epsilon0" else ""
+    command.add_argument(f"--{given}", required=given == "epsilon", help="exact: 0.1, 1/2, 1e-6" + own)
     command.add_argument("--n", required=True, help="number of honest reports")
     command.add_argument("--delta", required=True, help="failure probability, exact: 1e-6")
     command.add_argument(
         "--method",
-        choices=("closed", "clone", "laplace"),
-        help=f"closed: the paper's formula; clone: exact for any randomiser; laplace: for Laplace reports (default {method})",
+        choices=("closed", "clone", "laplace", "same", "krr", "unary", "oue", *(["channel"] if given == "epsilon0" else [])),
+        help="closed: the paper's formula; clone: exact for any randomisers, also adaptive ones; same: one randomiser for all "
+        "reports, none depends on another; laplace: for Laplace reports; krr: randomised response on --k categories; unary, oue: "
+        f"RAPPOR and optimised unary encoding{'; channel: the matrix in --channel' if given == 'epsilon0' else ''} "
+        f"(default {method})",
     )
+    command.add_argument("--k", help="number of categories, for --method krr")
 
 
 def add_claims_options(command: ArgumentParser) -> None:
@@ -223,6 +228,11 @@ def add_run_options(command: ArgumentParser) -> None:
 
 def add_amplify_options(command: ArgumentParser) -> None:
     add_shuffle_options(command, "epsilon0", "clone")
+    command.add_argument(
+        "--channel",
+        metavar="FILE",
+        help='for --method channel: JSON, one row of probabilities per value, as numbers or exact texts: [["1/4", "3/4"], …]',
+    )
 
 
 def add_invert_options(command: ArgumentParser) -> None:

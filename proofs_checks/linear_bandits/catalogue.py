@@ -36,6 +36,7 @@ MODULES = (
     "repairs.epsilon0",
     "repairs.known_actions",
     "repairs.endpoint_pair",
+    "repairs.same_randomiser",
 )
 
 

@@ -81,6 +81,7 @@ def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     release = '{"name": "sum", "mechanism": "laplace", "scale": "2", "sensitivity": "2"}\n'
     (folder / "releases.jsonl").write_text(release * 2, encoding="utf-8")
     (folder / "empty.py").write_text("", encoding="utf-8")
+    (folder / "channel.json").write_text('[["1/2", "1/4", "1/4"], ["1/4", "1/2", "1/4"], [0.25, 0.25, 0.5]]', encoding="utf-8")
     return folder
 
 

@@ -32,7 +32,11 @@ COMMANDS: list[tuple[str, tuple[str, ...]]] = [
     ("account", ("account", "releases.jsonl")),
     ("amplify", AMPLIFY),
     ("amplify", ("amplify", "--epsilon0", "4", "--n", "10000", "--delta", "1e-6", "--method", "closed")),
+    ("amplify", (*AMPLIFY, "--method", "same")),
+    ("amplify", (*AMPLIFY, "--method", "krr", "--k", "100")),
+    ("amplify", ("amplify", "--n", "1000", "--delta", "1e-6", "--method", "channel", "--channel", "channel.json")),
     ("invert", INVERT),
+    ("invert", (*INVERT, "--method", "unary")),
     ("run", RUN),
 ]
 
@@ -117,6 +121,18 @@ def test_amplify_and_invert_enclose_with_the_attack_beside(told: Callable[..., A
     assert told(*INVERT)["method"] == "closed"
     outside = told("amplify", "--epsilon0", "4", "--n", "10000", "--delta", "1e-6", "--method", "closed")
     assert outside["in_domain"] is False
+
+
+def test_amplify_by_the_randomiser_is_never_above_same_and_same_never_above_clone(told: Callable[..., Any]) -> None:
+    found = [told(*AMPLIFY, "--method", *method) for method in (("krr", "--k", "100"), ("same",), ("clone",))]
+    ends = [Fraction(document["epsilon"]["upper"]) for document in found]
+    assert ends[0] < ends[1] < ends[2]
+    assert [document["method"] for document in found] == ["krr", "same", "clone"]
+    for document in found:
+        assert 0 < Fraction(document["attack"]) <= Fraction(document["epsilon"]["upper"])
+        assert document["in_domain"] is True
+    matrix = told("amplify", "--n", "1000", "--delta", "1e-6", "--method", "channel", "--channel", "channel.json")
+    assert 0 < Fraction(matrix["attack"]) <= Fraction(matrix["epsilon"]["upper"]) < Fraction("0.6932")
 
 
 def test_run_is_repeated_by_its_seed(told: Callable[..., Any], dpaudit_cli: Cli, parse: Parse) -> None:

@@ -12,6 +12,8 @@ from dpaudit.noise import GRID, MECHANISMS
 
 THEOREMS = {
     "laplace": "privacy blanket of Laplace reports, exactly (Balle et al. 2019; Su et al. 2025)",
+    "krr": "privacy blanket of k-ary randomised response, exactly (Balle et al. 2019)",
+    "same": "one randomiser for all reports, exactly (claim shuffle.same-randomiser; Balle et al. 2019)",
     "clone": "clones, exactly (Feldman–McMillan–Talwar 2021, Thm 3.1), for any randomiser",
     "closed": "closed form (Feldman–McMillan–Talwar 2021), inside its domain, for any randomiser",
     "none": "no amplification: an ε-LDP report is ε-DP, shuffled or not",
@@ -32,7 +34,7 @@ def calibrate_shuffled(
     """The least noise of one report among n shuffled ones, for one batch that keeps (ε, δ).
 
     ``laplace``: reports of values in an interval of length ``spread``; ``randomized-response``: bits. ``method`` is one of
-    ``laplace``, ``clone``, ``closed``, ``none``; the best of them if left out. ``counts`` as for ``calibrate``.
+    ``laplace``, ``krr``, ``same``, ``clone``, ``closed``, ``none``; the best of them if left out. ``counts`` as for ``calibrate``.
     Raises ``InvalidValue``.
     """
     target, failure, clients = positive(epsilon, "epsilon"), exact_delta(delta), whole(n, "n")
@@ -41,8 +43,9 @@ def calibrate_shuffled(
         *first, last = (name for name, each in MECHANISMS.items() if each.pure)
         raise InvalidValue("mechanism", mechanism, f"{', '.join(first)} or {last} for shuffled reports")
     unit, whole_numbers = positive(grid, "grid"), read_counts(kind, counts)
-    blanket = kind.of_size(1, unit, dict(whole_numbers)).rate is not None
-    methods = [each for each in THEOREMS if each != "laplace" or blanket]
+    sample = kind.of_size(1, unit, dict(whole_numbers))
+    blankets = {"laplace": sample.rate is not None, "krr": sample.alphabet is not None}
+    methods = [each for each in THEOREMS if blankets.get(each, True)]
     if method not in (None, *methods):
         raise InvalidValue("method", method, "one of " + ", ".join(methods))
     if not failure:
@@ -52,7 +55,8 @@ def calibrate_shuffled(
     task = NoiseTask(mechanism, target, failure, 1 if answers else steps, Fraction(1) if answers else unit, 1, whole_numbers)
     found = []
     for name in methods if method is None else [method]:
-        best = target if name == "none" else epsilon0_rule(target, clients, failure, name, steps=steps)
+        k = sample.alphabet if name == "krr" else None
+        best = target if name == "none" else epsilon0_rule(target, clients, failure, name, steps=steps, k=k)
         if best > target or name == "none" or method is not None:  # else the theorem gives nothing here
             found.append(_rule(name if best > target else "none", task, best, steps, clients))
     found.sort(key=lambda each: each[0].noise.epsilon(task.steps) or 0, reverse=True)
@@ -65,14 +69,15 @@ def _rule(name: str, task: NoiseTask, epsilon0: Fraction, steps: int, n: int) ->
     cut = Fraction(0)
     while True:
         noise = task.noise(task.rounded(task.steps * task.grid / epsilon0 * (1 + cut)))
-        gives = _given(name, noise.epsilon(task.steps) or Fraction(0), steps, n, task.delta)
+        k = noise.alphabet if name == "krr" else None
+        gives = _given(name, noise.epsilon(task.steps) or Fraction(0), steps, k, n, task.delta)
         if gives.upper <= task.epsilon:
             return NoiseRule(name, noise, THEOREMS[name], False), gives
         cut = 4 * cut or Fraction(1, 10**11)
 
 
-def _given(method: str, epsilon0: Fraction, steps: int, n: int, delta: Fraction) -> Enclosure:
-    found = amplify(epsilon0, n, delta, method="clone" if method == "none" else method, steps=steps)
+def _given(method: str, epsilon0: Fraction, steps: int, k: int | None, n: int, delta: Fraction) -> Enclosure:
+    found = amplify(epsilon0, n, delta, method="clone" if method == "none" else method, k=k, steps=steps)
     low = min(found.lower, epsilon0)
     if method == "none" or not found.in_domain:
         return Enclosure(low, epsilon0, True, "none", found.attack)

@@ -181,6 +181,8 @@ def epsilon0_rule(
 def theorem(method: str, steps: object = GRID_STEPS, k: object = None) -> Theorem:
     """The theorem of that name. Raises ``InvalidValue``: also for ``closed`` and ``channel``, which are no curve in ε0."""
     if method == "krr":
+        if k is None:
+            raise InvalidValue("k", k, "given for method krr: the number of categories")
         categories = whole(k, "k", least=2, most=MOST_CATEGORIES)
         attack, family = partial(response_attack, categories), blankets.response_blanket(categories)
         return Theorem(method, SAME if categories == 2 else family, attack, attack, theorem("same"))  # two: the same law

@@ -11,19 +11,30 @@ from dpaudit.noise import Noise
 
 
 def amplified(noise: Noise, epsilon0: Fraction, n: int, delta: Fraction) -> Fraction:
-    """ε of n shuffled reports, at most ε0: of Laplace reports by their privacy blanket, which is never worse than the clones;
-    else by the exact clone bound for any ε0-LDP randomiser.
+    """ε of n shuffled reports, at most ε0, by the best theorem that applies."""
+    return best_theorem(noise, epsilon0, n, delta)[0]
 
-    ε0 is what separates any two values that clients may hold; the blanket reads it as the width of one interval that holds them
-    all, in units of the scale, and rests on reports that do not depend on each other. Both hold for a batch that passes the door.
+
+def best_theorem(noise: Noise, epsilon0: Fraction, n: int, delta: Fraction) -> tuple[Fraction, str]:
+    """ε of n shuffled reports, at most ε0, and the method of ``amplify`` that gives it; "none" where nothing is gained.
+
+    All reports of a batch get the same noise, drawn independently of each other, so ``same`` holds whatever the mechanism is.
+    The blankets of Laplace noise and of k-ary randomised response are never worse; the enclosure that is smallest is used. ε0 is
+    what separates any two values that clients may hold, and n counts those whom an observer cannot tell apart by a label. Laplace
+    noise needs one interval that holds all values. A door sees to all of this.
     """
     if not epsilon0 or epsilon0 > LARGEST_EPSILON or n > LARGEST_N:
-        return epsilon0
+        return epsilon0, "none"
     if noise.rate is not None:
-        return min(epsilon0, _amplified(epsilon0, n, delta, "laplace", int(epsilon0 / noise.rate)))
-    return min(epsilon0, _amplified(epsilon0, n, delta, "clone", 1))
+        epsilon, method = _amplified(epsilon0, n, delta, "laplace", int(epsilon0 / noise.rate), None)
+    elif noise.alphabet is not None and epsilon0 == noise.epsilon(1):  # one answer differs
+        epsilon, method = _amplified(epsilon0, n, delta, "krr", 1, noise.alphabet)
+    else:
+        epsilon, method = _amplified(epsilon0, n, delta, "same", 1, None)
+    return (epsilon, method) if epsilon < epsilon0 else (epsilon0, "none")
 
 
 @lru_cache(maxsize=4096)
-def _amplified(epsilon0: Fraction, n: int, delta: Fraction, method: str, steps: int) -> Fraction:
-    return amplify(epsilon0, n, delta, method=method, steps=steps, attack=False).upper
+def _amplified(epsilon0: Fraction, n: int, delta: Fraction, method: str, steps: int, k: int | None) -> tuple[Fraction, str]:
+    found = amplify(epsilon0, n, delta, method=method, k=k, steps=steps, attack=False)
+    return found.upper, found.method

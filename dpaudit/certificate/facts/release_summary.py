@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from dpaudit.accountants.composition import BLANKET, CLONES
+from dpaudit.accountants.composition import AMPLIFIED, BLANKET, CLONES, SAME
 from dpaudit.certificate.facts.configuration import plain
 from dpaudit.claims import Bound, Line, show
 from dpaudit.ledger import Release
@@ -50,14 +50,16 @@ def _preconditions(release: Release, line: Line) -> list[dict[str, str]]:
         _met(sensitivity, "trace of the sealed data") if proven else _assumed(sensitivity),
         _met("noise of exactly this law, on a grid", "exact sampler behind the door"),
     ]
-    if line.theorem in (BLANKET, CLONES):
+    if line.theorem in AMPLIFIED.values():
         found += [
             _met("one report per record", "the door refuses others") if proven else _assumed("one report per record"),
             _met("no domain to leave: holds for every ε0 and n", "exact bound, not the closed formula"),
             _assumed("the shuffler keeps the order and senders secret"),
             _assumed("the other clients send honest reports"),
         ]
-    if line.theorem == BLANKET:
+    if line.theorem in AMPLIFIED.values() and line.theorem != CLONES:
+        found.append(_met("one randomiser for all reports of the batch", "one call of the door, one noise"))
+    if line.theorem in (BLANKET, SAME):
         found.append(_met("all values in one interval", "trace") if proven else _assumed("all values in one interval"))
     return found
 
@@ -80,7 +82,7 @@ def theorems(bound: Bound, *, path: str, parallel: bool) -> dict[str, Any]:
     ]
     if parallel:
         conditions.append(_met("cohorts are disjoint, and decided by earlier releases only", "trace of the sealed data"))
-    amplified = sorted({line.theorem for line in bound.lines if line.theorem in (BLANKET, CLONES)})
+    amplified = sorted({line.theorem for line in bound.lines if line.theorem in AMPLIFIED.values()})
     return {
         "composition": {"method": bound.method, "rule": FIXED if path == "single" else ADAPTIVE, "preconditions": conditions},
         "amplification": [

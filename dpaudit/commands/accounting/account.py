@@ -63,7 +63,7 @@ def amplify_command(options: argparse.Namespace) -> Answer:
     from dpaudit.accountants import amplify
 
     method = options.method or "clone"
-    found = amplify(options.epsilon0, options.n, options.delta, method=method)
+    found = amplify(options.epsilon0, options.n, options.delta, method=method, k=options.k, channel=options.channel)
     return _enclosure(found, "epsilon", "ε", method, options, 12)
 
 
@@ -72,7 +72,7 @@ def invert_command(options: argparse.Namespace) -> Answer:
 
     method = options.method or "closed"
     digits = whole(options.digits, "digits")
-    found = invert(options.epsilon, options.n, options.delta, method=method, digits=digits, attack=True)
+    found = invert(options.epsilon, options.n, options.delta, method=method, digits=digits, k=options.k, attack=True)
     return _enclosure(found, "epsilon0", "ε0", method, options, digits if method == "closed" else 12)
 
 

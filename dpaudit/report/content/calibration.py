@@ -14,6 +14,13 @@ from dpaudit.report.interface import Report
 from dpaudit.report.rounding import decimal, enclosure_words
 
 OUTSIDE = "the theorem does not hold there: ε0 ≤ log(n/(16 log(2/δ))) fails, so this proves nothing"
+HOLDS_FOR = {
+    "same": "n reports of one ε0-LDP randomiser, none chosen by what others reported; n public, one record replaced; 0 ≤ ε < ε0",
+    "krr": "n reports by one k-ary randomised response; n public, one record replaced",
+    "unary": "n reports by one symmetric unary encoding (RAPPOR) of any length; n public, one record replaced",
+    "oue": "n reports by one optimised unary encoding of any length; n public, one record replaced",
+    "channel": "n reports by the randomiser in the matrix; n public, one record replaced",
+}
 COINS = "every record enters each sample by its own secret coin, fresh each time; neighbours add or remove one record"
 
 
@@ -50,8 +57,13 @@ def enclosure_report(enclosure: Enclosure, symbol: str, method: str, places: int
     width = float(enclosure.upper - enclosure.lower)
     head = f"{symbol} in {enclosure_words(enclosure.lower, enclosure.upper, places)}  ({method}, width {width:.2g})"
     pairs = [] if enclosure.in_domain else [("DPA005", OUTSIDE)]
+    if method in HOLDS_FOR:
+        pairs.append(("for", HOLDS_FOR[method]))
+    if enclosure.method not in (method, ""):
+        pairs.append(("upper end", f"by --method {enclosure.method}, which gives the smaller one here"))
     if enclosure.attack is not None:
-        whom = "the same reports" if method == "laplace" else "an ε0-LDP randomiser"  # clones bound any; the attack is on one
+        generic = method in ("closed", "clone", "same")  # they bound any randomiser; the attack is on one
+        whom = "an ε0-LDP randomiser" if generic else "the same reports"
         whom += " at the lower end" if symbol == "ε0" else ""
         pairs.append(("attack", f"ε ≥ {decimal(enclosure.attack, 12)} for {whom}, by the shuffled observer"))
     return Report(lambda depth: Document(symbol, [Section([Heading(head), Facts(pairs)])]), lambda: data)

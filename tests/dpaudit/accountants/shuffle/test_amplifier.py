@@ -7,22 +7,27 @@ from fractions import Fraction
 import pytest
 
 import dpaudit as dp
-from dpaudit.accountants.shuffle.amplifier import amplified
+from dpaudit.accountants.shuffle.amplifier import amplified, best_theorem
 from dpaudit.accountants.shuffle.closed_form import LARGEST_EPSILON, LARGEST_N
 
 DELTA = Fraction(1, 10**6)
 
 
 @pytest.mark.parametrize("n", [100, 1000, 10_000])
-def test_laplace_reports_cost_what_their_blanket_does_and_others_what_clones_do(n: int) -> None:
+def test_reports_cost_what_their_blanket_does_and_others_what_one_randomiser_for_all_does(n: int) -> None:
     """Both are upper ends: never below the lower end of the same enclosure."""
     laplace = amplified(dp.Laplace(2), Fraction(1), n, DELTA)
     blanket = dp.amplify(1, n, DELTA, method="laplace", attack=False)
     assert blanket.lower <= laplace <= Fraction(1)
     assert laplace == pytest.approx(float(blanket.upper), rel=1e-6)
-    clones = dp.amplify(1, n, DELTA, method="clone", attack=False)
-    assert amplified(dp.RandomizedResponse("1"), Fraction(1), n, DELTA) == clones.upper
-    assert laplace <= clones.upper
+    same = dp.amplify(1, n, DELTA, method="same", attack=False)
+    assert amplified(dp.RandomizedResponse("1"), Fraction(1), n, DELTA) == same.upper
+    assert laplace <= same.upper <= dp.amplify(1, n, DELTA, method="clone", attack=False).upper
+    several = best_theorem(dp.KaryResponse("1/2", 5), Fraction(1), n, DELTA)  # two answers that differ: no blanket of its own
+    assert several == (same.upper, "same")
+    categories = best_theorem(dp.KaryResponse(1, 5), Fraction(1), n, DELTA)
+    assert categories == (dp.amplify(1, n, DELTA, method="krr", k=5, attack=False).upper, "krr")
+    assert categories[0] < same.upper
 
 
 @pytest.mark.parametrize(("epsilon0", "n"), [(Fraction(0), 100), (LARGEST_EPSILON + 1, 100), (Fraction(1), LARGEST_N + 1)])
