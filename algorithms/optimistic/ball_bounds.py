@@ -12,7 +12,6 @@ from algorithms.optimistic.schedule import Schedule
 MULTIPLES = (1 / 16, 1.0, 16.0, 256.0, 4096.0)  # of 1/Λ: the weights α of the ellipsoid against the ball
 _BONUS = 6.0  # squared: of the ridge index, which chooses among actions that may be played and needs no proof
 _MOST_PAIRS = 2**22  # angles that are remembered
-_BLOCK = 2**17  # numbers that are worked on at once: they fit into a cache
 
 
 @dataclass(frozen=True)
@@ -70,7 +69,7 @@ class Pairs:
         self._units = actions / np.where(self._nonzero, self.norms, 1.0)[..., None]
         self._angles: np.ndarray | None = None
         if self.norms.size * actions.shape[1] <= _MOST_PAIRS:
-            self._angles = self._between(slice(None))
+            self._angles = np.stack([self._between(rival) for rival in range(actions.shape[1])])
 
     def take(self, index: np.ndarray) -> Pairs:
         """The same for some of the trials."""
@@ -78,15 +77,16 @@ class Pairs:
             return self
         part = object.__new__(Pairs)
         part.norms, part._nonzero, part._units = self.norms[index], self._nonzero[index], self._units[index]
-        part._angles = None if self._angles is None else self._angles[index]
+        part._angles = None if self._angles is None else self._angles[:, index]
         return part
 
-    def _between(self, rows: slice) -> np.ndarray:
-        """Angles of these actions to all, without loss of digits near 0 and π: tan(φ/2) = |x − y|/|x + y| for unit vectors."""
+    def _between(self, rival: int) -> np.ndarray:
+        """Angles of all actions to this one, (G, K), without loss of digits near 0 and π: tan(φ/2) = |x − y|/|x + y|."""
         if self._angles is not None:
-            return self._angles[:, rows]
-        one, other = self._units[:, rows, None, :], self._units[:, None, :, :]
-        angles: np.ndarray = 2 * np.arctan2(np.linalg.norm(one - other, axis=-1), np.linalg.norm(one + other, axis=-1))
+            return self._angles[rival]
+        one, all_of_them = self._units[:, rival, None], self._units
+        sizes = (np.linalg.norm(all_of_them + sign * one, axis=-1) for sign in (-1, 1))
+        angles: np.ndarray = 2 * np.arctan2(*sizes)
         return angles
 
     def upper(self, low: np.ndarray, high: np.ndarray) -> np.ndarray:
@@ -94,15 +94,10 @@ class Pairs:
         norms = np.where(self._nonzero, self.norms, 1.0)
         nearest = np.where(self._nonzero, np.arccos(np.clip(high / norms, -1.0, 1.0)), 0.0)  # p
         farthest = np.where(self._nonzero, np.arccos(np.clip(low / norms, -1.0, 1.0)), np.pi)  # q
-        step = max(1, _BLOCK // nearest.size)
-        blocks = [slice(first, first + step) for first in range(0, nearest.shape[1], step)]
-        distance = np.concatenate([_distance(self._between(rows), nearest, farthest) for rows in blocks], axis=1)
-        result: np.ndarray = self.norms * np.cos(np.clip(distance, 0.0, np.pi)) + SLACK
+        distance = np.zeros_like(nearest)  # max over b of max(p_b − φ_ab, φ_ab − q_b, 0)
+        for rival in range(nearest.shape[1]):
+            angles = self._between(rival)
+            np.maximum(distance, nearest[:, rival, None] - angles, out=distance)
+            np.maximum(distance, angles - farthest[:, rival, None], out=distance)
+        result: np.ndarray = self.norms * np.cos(np.minimum(distance, np.pi)) + SLACK
         return result
-
-
-def _distance(angles: np.ndarray, nearest: np.ndarray, farthest: np.ndarray) -> np.ndarray:
-    """max over b of max(p_b − φ_ab, φ_ab − q_b)."""
-    below = (nearest[:, None, :] - angles).max(axis=-1)
-    above = (angles - farthest[:, None, :]).max(axis=-1)
-    return np.maximum(below, above)

@@ -62,18 +62,21 @@ class Intervals:
             return grid
         return np.hstack([grid, (np.sqrt(2 * level / schedule.totals) / schedule.amplitudes[0])[:, None]])
 
-    def upper(self, stage: np.ndarray, statistic: np.ndarray, level: float | None = None) -> np.ndarray:
-        """u_k(Y) for entries of any shape; ``stage`` counts from 1. From −2, below every mean, to 1."""
+    def upper(self, stage: np.ndarray, statistic: np.ndarray, *levels: float) -> list[np.ndarray]:
+        """u_k(Y) at each of these levels L, for one axis of entries; ``stage`` counts from 1. From −2, below every mean, to 1."""
         tables, row = self.tables, np.asarray(stage) - 1
-        chosen = self.schedule.level if level is None else level
-        exponent = -(tables.rates[row] * np.asarray(statistic)[..., None] + tables.noise[row] + chosen) / tables.totals[row]
-        bounds = (tables.even[row] - np.exp(np.clip(exponent, -_EXPONENT, _EXPONENT))) / tables.odd[row]
-        result: np.ndarray = np.clip(bounds.min(axis=-1) + SLACK, -2.0, 1.0)
-        return result
+        totals = tables.totals[row].T
+        exponent = -(tables.rates.T[:, row] * statistic + tables.noise.T[:, row]) / totals
+        factor = np.exp(np.clip(exponent, -_EXPONENT, _EXPONENT))
+        even, odd = tables.even.T[:, row], tables.odd.T[:, row]
+        bounds = (((even - factor * np.exp(-level / totals)) / odd).min(axis=0) for level in levels)
+        return [np.clip(bound + SLACK, -2.0, 1.0) for bound in bounds]
 
-    def ends(self, stage: np.ndarray, statistic: np.ndarray, level: float | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """[−u_k(−Y), u_k(Y)]."""
-        return -self.upper(stage, -np.asarray(statistic), level), self.upper(stage, statistic, level)
+    def ends(self, stage: np.ndarray, statistic: np.ndarray, *levels: float) -> list[tuple[np.ndarray, np.ndarray]]:
+        """[−u_k(−Y), u_k(Y)] at each level; at L of the schedule without one."""
+        chosen = levels or (self.schedule.level,)
+        lower, upper = self.upper(stage, -statistic, *chosen), self.upper(stage, statistic, *chosen)
+        return [(-low, high) for low, high in zip(lower, upper, strict=True)]
 
     def widths(self) -> np.ndarray:
         """W_k: no interval of stage k is wider, whatever Y is (Lemma 6; before rounding)."""

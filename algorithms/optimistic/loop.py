@@ -150,11 +150,11 @@ class Optimism:
         known.stage[rows, action] += 1
         known.sums[rows, action] += statistic
         known.time += length
-        low, high = self.intervals.ends(stage + 1, known.sums[rows, action])
+        levels = self.schedule.level, _INDEX_LEVEL
+        (low, high), near = self.intervals.ends(stage + 1, known.sums[rows, action], *levels)
         known.low[rows, action] = np.maximum(known.low[rows, action], low)
         known.high[rows, action] = np.minimum(known.high[rows, action], high)
-        near_low, near_high = self.intervals.ends(stage + 1, known.sums[rows, action], _INDEX_LEVEL)
-        known.near_low[rows, action], known.near_high[rows, action] = near_low, near_high
+        known.near_low[rows, action], known.near_high[rows, action] = near
         going = known.time < self.setting.horizon
         if not going.all():
             self._keep(np.flatnonzero(going))

@@ -18,7 +18,9 @@ Cli = Callable[..., subprocess.CompletedProcess[str]]
 Parse = Callable[[str], Any]
 
 QUICK = ("--samples", "1000", "--seed", "1")
-REGISTERED = ["central", "local", "shuffled", "nonprivate", "central-nocore"]
+REGISTERED = [
+    "central", "local", "shuffled", "nonprivate", "central-nocore", "optimistic", "optimistic-local", "optimistic-shuffled",
+]  # fmt: skip
 
 FACTORY = dedent(
     """
