@@ -1,0 +1,1 @@
+"""The optimistic private bandit: its theorems and lemmas as checks."""
