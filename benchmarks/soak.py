@@ -1,7 +1,7 @@
 """The long tests: ``python -m benchmarks.soak [kills|budget|draws|fuzz|flips|boundary|subjects …] [--scale 0.01] [--count N]``.
 
-One line per figure. ``--scale`` multiplies every count; ``--count`` is that of the part ``subjects``, which takes about a second a
-program. All others together take about a quarter of an hour on two idle cores.
+One line per figure. ``--scale`` multiplies every count; ``--count`` is that of the part ``subjects``, which takes about a
+second a program. All others together take about a quarter of an hour on two idle cores.
 """
 
 from __future__ import annotations

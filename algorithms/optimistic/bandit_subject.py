@@ -65,7 +65,8 @@ class _Bandit:
         return means, run(self.setting, self.step, SealedRewards(Stochastic(means, rng)), channel)
 
     def _many(self, channel: Any, rng: np.random.Generator) -> tuple[np.ndarray, Play]:
-        actions, thetas = random_instance(rng, *self.setting.actions.shape, instances=channel.trials)
+        count, dimension = self.setting.actions.shape
+        actions, thetas = random_instance(rng, count, dimension, instances=channel.trials)
         means = np.einsum("gkd,gd->gk", actions, thetas)
         return means, run(replace(self.setting, actions=actions), self.step, Stochastic(means, rng), channel)
 

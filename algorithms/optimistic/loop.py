@@ -49,10 +49,10 @@ class Knowledge:
     @classmethod
     def none(cls, norms: np.ndarray, trials: int, dimension: int) -> Knowledge:
         shape = (trials, norms.shape[1])
-        ends = [np.broadcast_to(sign * norms, shape).copy() for sign in (-1, 1, -1, 1)]
+        low, high, near_low, near_high = (np.broadcast_to(sign * norms, shape).copy() for sign in (-1, 1, -1, 1))
         return cls(
             np.zeros((trials, dimension, dimension)), np.zeros((trials, dimension)), np.zeros(shape), np.zeros(shape, np.int64),
-            *ends, np.zeros(trials, np.int64), np.arange(trials),
+            low, high, near_low, near_high, np.zeros(trials, np.int64), np.arange(trials),
         )  # fmt: skip
 
     def take(self, index: np.ndarray) -> Knowledge:

@@ -59,11 +59,10 @@ class ArrayRecords:
 
     def units(self, grid: Fraction) -> np.ndarray:
         units = to_units(self._values, grid)
-        return (
-            units
-            if self.interval is None
-            else np.clip(units, *(math.floor(end / grid + Fraction(1, 2)) for end in self.interval))
-        )
+        if self.interval is None:
+            return units
+        low, high = (math.floor(end / grid + Fraction(1, 2)) for end in self.interval)
+        return np.clip(units, low, high)
 
     def sum_units(self, grid: Fraction) -> np.ndarray:
         return sum_by_tag(self.units(grid), self.tags, len(self.counts))

@@ -27,7 +27,11 @@ def add_algorithm_options(command: ArgumentParser, calibration: bool = True) -> 
     command.add_argument("--actions", metavar="K", help="number of actions (default 10)")
     command.add_argument("--dim", metavar="d", help="dimension (default 2; 1: the actions +1 and -1)")
     if calibration:
-        command.add_argument("--calibration", choices=("printed", "corrected", "tight", "optimistic"), help="noise and widths (default: the algorithm's best)")
+        command.add_argument(
+            "--calibration",
+            choices=("printed", "corrected", "tight", "optimistic"),
+            help="noise and widths (default: the algorithm's best)",
+        )
     command.set_defaults(calibration=None)
 
 

@@ -1,7 +1,7 @@
 """Theorem P of the optimistic bandit: what leaves is ε-private in the central and local, (ε, δ)-private in the shuffled model.
 
 Central: the law of all releases, batch by batch, for every pair of tables of ±1 rewards that differ in a row, tiny T. Local:
-the law of a bit for rewards on a grid. Shuffled: Lemma S's bound against the exact δ for all bits of the others, and a batch's ε0.
+the law of a bit for rewards on a grid. Shuffled: Lemma S's bound against the exact δ for all bits of others, and a batch's ε0.
 """
 
 from __future__ import annotations

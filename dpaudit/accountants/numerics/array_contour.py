@@ -46,7 +46,7 @@ def enclose_atoms(law: AtomicLaw, nodes: int = NODES) -> tuple[Any, Any]:
         raise ArithmeticError("too many reports for doubles")
     powers = _powers(turns, law.n) - float((law.empty / phi) ** law.n)
     tau = math.sqrt(2 * SKIP + 1) / (at.step * (nodes - 1))
-    z = at.c + 1j * at.step * np.arange(nodes)
+    z = np.asarray(at.c + 1j * at.step * np.arange(nodes), dtype=np.complex128)
     peak = phi**law.n
     once, twice = (
         peak * _sum(powers, z, tau * factor, at.step, error + math.exp(-_NEGLIGIBLE) + 2.0**-42) for factor in (1.0, 2.0)
@@ -111,7 +111,7 @@ def estimate_atoms(law: Any, near: float | None = None, nodes: int = 1 << 12) ->
     """log δ in floats, where so few reports count that their sum is far from normal: never a bound."""
     at = saddle(law, near)
     tau = math.sqrt(2 * SKIP + 1) / (at.step * (nodes - 1))
-    z = at.c + 1j * at.step * np.arange(nodes)
+    z = np.asarray(at.c + 1j * at.step * np.arange(nodes), dtype=np.complex128)
     with np.errstate(all="ignore"):
         exponent = law.n * law.log_moment(z)
         peak = float(exponent[0].real)
