@@ -22,7 +22,7 @@ from dpaudit.neighbours.tables import Rows
 from dpaudit.sealed.array import Sealed
 from dpaudit.sealed.runs import one_run
 from dpaudit.subjects.foreign_randomness import noticing
-from dpaudit.subjects.output_watch import diverted_output
+from dpaudit.subjects.output_watch import counting_output, diverted_output
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,8 @@ class Subject:
         self.weights.known = True
         if not isinstance(self.neighbours, ReplaceOne | AddRemove | Rows):
             return
-        with suppress(Exception), watching(), one_run(), simulate(0, every_report=True) as channel:
+        door = simulate(0, every_report=True)
+        with suppress(Exception), counting_output(), watching(), one_run(), door as channel:
             sealed = self.neighbours.seal(data)
             self.run(sealed, channel)
 

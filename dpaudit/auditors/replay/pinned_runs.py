@@ -97,13 +97,16 @@ def multiset_ratio(event: Event, mirror: Event) -> np.ndarray:
     return np.asarray(logsumexp(ratios[0], axis=-1) - logsumexp(ratios[1], axis=-1))
 
 
-def play(subject: Subject, data: Any, other: Any, seed: int, trials: int | None) -> Replayed:
-    """Run on ``data``, replay on ``other``. Raises PathChanged when the outputs do not decide the path (DPA002)."""
+def play(subject: Subject, data: Any, other: Any, seed: int, trials: int | None, *, records: bool = True) -> Replayed:
+    """Run on ``data``, replay on ``other``. Raises PathChanged when the outputs do not decide the path (DPA002).
+
+    ``records``: whether events hold what a ledger would; games draw many runs and need none.
+    """
     with simulate(seed, trials=trials, every_report=True) as channel:
-        channel.keeps_records = False
+        channel.keeps_records = records
         returned = subject.run(fresh(data), channel)
     with replay(channel) as pinned:
-        pinned.keeps_records = False
+        pinned.keeps_records = records
         again = subject.run(fresh(other), pinned)
     events, mirror = channel.events, pinned.events
     changed = _first_change(events, mirror)

@@ -135,13 +135,15 @@ def likelihood_scores(subject: Subject, data: Any, other: Any, count: int, seed:
     if not subject.vectorised:
         return np.array(list(itertools.islice(single_losses(subject, data, other, seed), count)))
     sizes = [min(CHUNK, count - done) for done in range(0, count, CHUNK)]
-    return np.concatenate([play(subject, data, other, child(seed, k), size).losses() for k, size in enumerate(sizes)])
+    return np.concatenate(
+        [play(subject, data, other, child(seed, k), size, records=False).losses() for k, size in enumerate(sizes)]
+    )
 
 
 def single_losses(subject: Subject, data: Any, other: Any, seed: int) -> Iterator[float]:
     """The same, a run whenever one is asked for."""
     for k in itertools.count():
-        yield play(subject, data, other, child(seed, k), None).losses()[0]
+        yield play(subject, data, other, child(seed, k), None, records=False).losses()[0]
 
 
 def returned_values(subject: Subject, data: Any, count: int, seed: int, observer: str = "server") -> np.ndarray:

@@ -74,7 +74,7 @@ def test_a_subject_without_noise_is_refuted_at_every_delta() -> None:
         def released(data: Any, rng: Any) -> Any:
             return float(data.sum() + scale * rng.normal())
 
-        return dp.subject(claim=dp.Claim("1", "1e-5"), neighbours=[(ONE, ZERO)])(released)
+        return dp.subject(claim=dp.Claim("1", "1e-5", arithmetic="ideal"), neighbours=[(ONE, ZERO)])(released)
 
     for delta in ("0", "1e-6", "1e-5", "0.01"):
         verdict = dp.audit(total(0.0), samples=1000, seed=1, delta=delta)

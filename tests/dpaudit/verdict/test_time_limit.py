@@ -71,5 +71,5 @@ def test_what_is_known_is_told_stage_by_stage_proof_first() -> None:
     told: list[str] = []
     dp.audit(honest, seed=1, progress=lambda what: told.append(what) if isinstance(what, Milestone) else None)
     assert [line.split(":")[0] for line in told] == ["proof", "replay", "transcripts"]
-    assert told[0] == "proof: ε ≤ 1, sensitivity proven, path single"
+    assert told[0] == "proof: ε ≤ 1, sensitivity proven, path enforced"
     assert told[-1] == "transcripts: ε ≥ 1"

@@ -14,7 +14,9 @@ NEIGHBOURS = dp.replace_one(4, values=[0, 1])
 
 
 def audited(function: Any) -> dp.Verdict:
-    return dp.audit(dp.subject(claim=dp.Claim("1"), neighbours=NEIGHBOURS)(function), samples=1000, seed=1, workers=1)
+    return dp.audit(
+        dp.subject(claim=dp.Claim("1", arithmetic="ideal"), neighbours=NEIGHBOURS)(function), samples=1000, seed=1, workers=1
+    )
 
 
 def test_an_exception_that_only_one_data_set_raises_refutes() -> None:

@@ -10,7 +10,8 @@ from dpaudit.report.content.certificate import certified_report, verified_report
 from dpaudit.report.formats import write
 
 PREDICATE: dict[str, Any] = {
-    "name": "rank", "verdict": "certified", "unit": "one record", "observer": "server", "issued": "today", "audit": {},
+    "name": "rank", "verdict": "certified", "unit": "one record", "observer": "server", "issued": "today",
+    "audit": {"upper": {"path": "enforced"}}, "ledger": None, "configuration": {},
     "guarantee": {"epsilon": "1/3", "delta": "1e-6", "interval": {"lower": "1/3"}}, "trust_model": {"model": "central"},
     "door": {}, "assurance": {"level": "high", "meaning": "proven"}, "assumptions": [{"flag": "a"}, {"flag": "b"}],
     "hazards": [{"title": "timing", "status": "not assessed"}, {"title": "floats", "status": "met"}],

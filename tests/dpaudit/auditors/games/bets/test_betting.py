@@ -29,7 +29,7 @@ def grey(noise: Any) -> Any:
 
 
 def declare(function: Any, epsilon: str = "1", delta: str = "0") -> Any:
-    return dp.subject(claim=dp.Claim(epsilon, delta), neighbours=[(ONE, ZERO)])(function)
+    return dp.subject(claim=dp.Claim(epsilon, delta, arithmetic="ideal"), neighbours=[(ONE, ZERO)])(function)
 
 
 def bet(function: Any, seed: int, runs: int = 4000, alpha: float = 0.05, **claim: str) -> Any:
