@@ -17,8 +17,8 @@ import dpaudit as dp
 
 pytestmark = pytest.mark.slow
 
-BUGS, TRACES = (sorted(Path(__file__).parent.glob(f"{kind}_*.py")) for kind in ("bug", "trace"))
-FILES = [*BUGS, *TRACES]  # known bugs of published libraries; mistakes beside what traces prove
+BUGS, TRACES, VERDICTS = (sorted(Path(__file__).parent.glob(f"{kind}_*.py")) for kind in ("bug", "trace", "verdict"))
+FILES = [*BUGS, *TRACES, *VERDICTS]  # known bugs of published libraries; mistakes beside what traces prove; honest ones
 SEED = 1
 
 
