@@ -10,7 +10,16 @@ from pathlib import Path
 import pytest
 
 from benchmarks.soak_subjects import judge, lie, outcomes
-from benchmarks.subject_truths import LEAK, Truth
+from benchmarks.subject_truths import (
+    LEAK,
+    Pair,
+    Step,
+    Truth,
+    gaussian_epsilon,
+    neighbouring_pairs,
+    pure_loss,
+    truth_of,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -60,3 +69,29 @@ def test_a_truth_is_compared_with_the_claim_exactly() -> None:
     assert judge("unproven", LEAK, half) == ""
     assert judge("certified", LEAK, half) == "false certificate"
     assert judge("TypeError", LEAK, half) == "error"
+
+
+def test_the_truth_of_an_adaptive_program_is_the_largest_loss_over_all_outputs() -> None:
+    """Beside the ends of each branch: every output on a lattice of 1/8, by its probabilities."""
+    values = tuple((Fraction(value),) for value in (-1, 0, 2))
+    pairs = list(neighbouring_pairs(2, values, removal=False))
+    first = Step(lambda d: (sum((r[0] for r in d), Fraction(0)),), "laplace", Fraction(2))
+    above = Step(lambda d: (sum((3 * r[0] for r in d), Fraction(0)),), "laplace", Fraction(2))
+    below = Step(lambda d: (Fraction(d[0][0] > 0),), "response", Fraction(7, 4))
+    lattice = [Fraction(k, 8) for k in range(-400, 401)]
+
+    def loss(pair: Pair, out: Fraction) -> Fraction:
+        (one,), (other,) = (first.measure(data) for data in pair)
+        later = pure_loss(above if out > 0 else below, pair)
+        return (abs(out - other) - abs(out - one)) / first.size + later
+
+    largest = max(loss(pair, out) for pair in pairs for out in lattice)
+    truth = truth_of(pairs, [first], [above], [below], Fraction(0))
+    assert truth.low <= largest <= truth.high
+    assert truth.high - truth.low < Fraction(1, 1000)
+    assert largest < truth_of(pairs, [first, above, below], None, None, Fraction(0)).low  # what both branches would cost
+
+
+def test_the_truth_of_gaussian_noise_is_known() -> None:
+    """ε of a shift by one standard deviation at δ = 10^-5 is 4.377178 (Balle, Wang 2018)."""
+    assert gaussian_epsilon(Fraction(1), 1e-5) == pytest.approx(4.377178, abs=1e-5)
