@@ -34,8 +34,8 @@ def calibrate_shuffled(
     """The least noise of one report among n shuffled ones, for one batch that keeps (ε, δ).
 
     ``laplace``: reports of values in an interval of length ``spread``; ``randomized-response``: bits. ``method`` is one of
-    ``laplace``, ``krr``, ``same``, ``clone``, ``closed``, ``none``; the best if left out. ``counts`` as for ``calibrate``.
-    Raises ``InvalidValue``.
+    ``laplace``, ``krr``, ``same``, ``clone``, ``closed``, ``none``; the best of them if left out. ``counts`` as for
+    ``calibrate``. Raises ``InvalidValue``.
     """
     target, failure, clients = positive(epsilon, "epsilon"), exact_delta(delta), whole(n, "n")
     kind = MECHANISMS.get(mechanism)
