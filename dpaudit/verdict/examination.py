@@ -21,12 +21,12 @@ from dpaudit.auditors.runs.scheduler import connected
 from dpaudit.auditors.stages.replay_auditor import ReplayAuditor
 from dpaudit.auditors.witness_check import recheck
 from dpaudit.channel import NotPlanned
-from dpaudit.claims import Claim, InvalidValue, Lower, Number, Outcome, Verdict, exact, whole
+from dpaudit.claims import Claim, Finding, InvalidValue, Leak, Lower, Number, Outcome, Verdict, exact, whole
 from dpaudit.claims.decimals import at_most
 from dpaudit.subjects.output_watch import counting_output
 from dpaudit.subjects.subject import Subject
 from dpaudit.verdict.decision import decide
-from dpaudit.verdict.proof import Proof, prove
+from dpaudit.verdict.proof import Proof, leak_behind, prove
 from dpaudit.verdict.time_limit import read_seconds
 
 
@@ -87,6 +87,11 @@ def examine(subject: Subject, options: Options) -> Examination:
             examination = _examine(case, options)
         except NotPlanned as refused:
             examination = _unplanned(case, refused)
+        except Exception as error:
+            leak = leak_behind(error)
+            if leak is None:
+                raise
+            examination = _leaked(case, leak)
     return replace(examination, verdict=replace(examination.verdict, seconds=time.perf_counter() - started))
 
 
@@ -109,6 +114,13 @@ def _unplanned(case: Case, refused: NotPlanned) -> Examination:
     proof, shown = Proof(None, None, []), Attack(Lower(0.0, 1.0, "nothing was tried: a run broke its plan", 0))
     verdict = decide(case.subject, case.claim, proof, shown, case.seed)
     return Examination(replace(verdict, reason=f"it does not keep to its plan: {refused}"), proof, shown)
+
+
+def _leaked(case: Case, leak: Leak) -> Examination:
+    """Sealed data of one run that turned up in another: what is kept between runs was met by the attack first."""
+    proof = Proof(None, None, [Finding("DPA002", leak.detail, leak.where or case.subject.name)])
+    shown = Attack(Lower(0.0, 1.0, "nothing was tried: private data left by another way", 0))
+    return Examination(decide(case.subject, case.claim, proof, shown, case.seed), proof, shown)
 
 
 def _case(subject: Subject, options: Options) -> Case:

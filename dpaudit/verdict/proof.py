@@ -81,7 +81,7 @@ def _prove(subject: Subject, claim: Claim, seed: int) -> Proof:
         try:
             runs.append(_run(subject, data, seed + place))
         except Exception as error:
-            leak = _leak_behind(error)
+            leak = leak_behind(error)
             if leak is None:
                 raise
             return Proof(None, None, [Finding("DPA002", leak.detail, leak.where)])
@@ -134,7 +134,7 @@ def _with_sensitivity(release: Release, observed: Fraction | None) -> Release:
     return replace(release, steps=(release.steps or 0) + more)
 
 
-def _leak_behind(error: BaseException | None) -> Leak | None:
+def leak_behind(error: BaseException | None) -> Leak | None:
     """The leak that ended a run. numpy reports some as errors of its own, with the leak as their cause."""
     while error is not None and not isinstance(error, Leak):
         error = error.__cause__

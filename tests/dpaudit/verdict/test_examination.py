@@ -56,3 +56,16 @@ def test_sensitivities_that_no_trace_proves_are_searched_after_the_attack() -> N
 def test_options_out_of_range_are_refused_by_name(wrong: Any) -> None:
     with pytest.raises(dp.DpauditError, match=next(iter(wrong))):
         examine(declare(noisy_sum, dp.Claim("1")), Options(**wrong))
+
+
+def test_sealed_data_that_a_subject_kept_from_an_earlier_run_is_a_finding_and_no_error() -> None:
+    kept: list[Any] = []
+
+    @dp.subject(claim=dp.Claim("1"), neighbours=dp.replace_one(2, values=[0, 1]))
+    def keeps(data: Any, channel: Any) -> Any:
+        kept.append(data[0])
+        return channel.release("sum", data.sum(), dp.Laplace(scale=1), sensitivity=1), float(kept[0])
+
+    verdict = dp.audit(keeps, samples=200, seed=1)
+    assert verdict.verdict != "certified"
+    assert "DPA002" in {finding.rule for finding in verdict.findings}
