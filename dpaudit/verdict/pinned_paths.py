@@ -61,6 +61,8 @@ def pinned_paths(replays: Replays, runs: Sequence[Sequence[Release]]) -> Iterato
             proven[_key(release)] = max(proven.get(_key(release), 0), release.steps or 0)
     left = MOST
     for place, replayed in replays:
+        if any(event.hidden for event in replayed.events):
+            continue  # what was asked after secret randomness is not repeated: its loss is nobody's
         for trial in range(replayed.trials or 1):
             releases = _releases(replayed, trial)
             left -= 0 if releases is None else len(releases)

@@ -27,7 +27,7 @@ def test_the_best_rule_for_laplace_reports_is_their_blanket(epsilon: str, n: int
     assert amplify(local, n, MILLIONTH, "laplace").upper <= claim
     assert found.gives.lower <= found.gives.upper <= claim
     assert amplify(local * Fraction(101, 100), n, MILLIONTH, "laplace").upper > claim
-    assert found.others[0].method == "clone"
+    assert found.others[0].method == "same"
     assert [rule.value for rule in found.others] == sorted(rule.value for rule in found.others)
 
 
