@@ -144,14 +144,23 @@ def commands_on(path: Path, gathered: Gathered, capfd: pytest.CaptureFixture[str
 
 
 def made(name: str, calibration: str) -> Subject:
-    delta = "1e-6" if name == "shuffled" else None
+    delta = "1e-6" if name.endswith("shuffled") else None
     return make_algorithm(
-        name, {"epsilon": "0.1", "delta": delta, "horizon": HORIZON, "actions": (4, 2), "calibration": calibration}
+        name,
+        {
+            "epsilon": "2" if name.startswith("optimistic") else "0.1",
+            "delta": delta,
+            "horizon": HORIZON,
+            "actions": (4, 2),
+            "calibration": calibration,
+        },
     )
 
 
-@pytest.mark.parametrize("calibration", ["corrected", "tight"])
-@pytest.mark.parametrize("name", PRIVATE)
+@pytest.mark.parametrize(
+    ("name", "calibration"),
+    [(name, each) for name in PRIVATE for each in (["optimistic"] if name.startswith("optimistic") else ["corrected", "tight"])],
+)
 def test_no_algorithm_leaves_a_reward_behind(
     name: str, calibration: str, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
