@@ -16,6 +16,7 @@ from scipy.stats import binom
 from dpaudit.claims import InvalidValue
 
 SHARES = (0.01, 0.03, 0.1, 0.3)  # of the canaries that are guessed; α is split over them
+TIES = 2023  # seed of the order of equal scores, fixed before any coin
 LARGEST = 60.0  # no ε above it is looked at
 _OUTWARD = 1e-9  # relative: what floating point may have taken from a probability
 
@@ -93,8 +94,12 @@ def split_curve_refuted(several: Sequence[CanaryGuesses], profile: Profile, alph
 
 
 def guess_canaries(scores: np.ndarray, included: np.ndarray, share: float) -> CanaryGuesses:
-    """Half of ``share`` of the canaries, those with the highest scores, are guessed in; as many with the lowest, out."""
+    """Half of ``share`` of the canaries, those with the highest scores, are guessed in; as many with the lowest, out.
+
+    Equal scores are put in an order that no coin had a part in: the order of the rows may know who was included.
+    """
     each = round(share * len(scores) / 2)
-    order = np.argsort(scores, kind="stable")
+    mixed = np.random.default_rng(TIES).permutation(len(scores))
+    order = mixed[np.argsort(scores[mixed], kind="stable")]
     right = int(included[order[len(order) - each :]].sum() + (~included[order[:each]]).sum())
     return CanaryGuesses(right, 2 * each, len(scores))

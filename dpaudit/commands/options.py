@@ -192,6 +192,21 @@ def add_audit_options(command: ArgumentParser) -> None:
     )
 
 
+def add_canaries_options(command: ArgumentParser) -> None:
+    command.add_argument(
+        "scores", metavar="scores.csv", nargs="+", help="columns included (0 or 1) and score; one file per training"
+    )
+    command.add_argument("--delta", required=True, help="δ of the bound, exact: 1e-5")
+    command.add_argument("--epsilon", help="the claim: exit 1 when it is refuted, 3 when it is not")
+    command.add_argument("--curve", metavar="LEDGER", help="what the training released: its whole curve δ(ε) is tested")
+    command.add_argument("--confidence", default="0.95", help="of the bound, and of a refutation (default 0.95)")
+    _examples(
+        command,
+        "dpaudit canaries scores.csv --delta 1e-5",
+        "dpaudit canaries monday.csv tuesday.csv --delta 1e-5 --epsilon 8 --curve training.ledger",
+    )
+
+
 def add_shuffle_options(command: ArgumentParser, given: str, method: str) -> None:
     own = "; --method channel reads it from the matrix" if given == "epsilon0" else ""
     command.add_argument(f"--{given}", required=given == "epsilon", help="exact: 0.1, 1/2, 1e-6" + own)

@@ -11,6 +11,7 @@ MODULES = {  # in the order of `dpaudit --help`
     "run": "dpaudit.commands.start.run",
     "account": "dpaudit.commands.accounting.account",
     "audit": "dpaudit.commands.auditing.audit",
+    "canaries": "dpaudit.commands.auditing.canaries",
     "amplify": "dpaudit.commands.accounting.account",
     "invert": "dpaudit.commands.accounting.account",
     "peers": "dpaudit.commands.accounting.peers",

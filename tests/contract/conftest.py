@@ -81,6 +81,10 @@ def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     release = '{"name": "sum", "mechanism": "laplace", "scale": "2", "sensitivity": "2"}\n'
     (folder / "releases.jsonl").write_text(release * 2, encoding="utf-8")
     (folder / "empty.py").write_text("", encoding="utf-8")
+    coins = "".join(f"{i % 2},{i % 2 + i / 10**6}\n" for i in range(2000))  # every guess is right
+    training = '{"name": "gradients", "mechanism": "gaussian", "sigma": "4", "sensitivity": "1"}\n'
+    (folder / "training.jsonl").write_text(training, encoding="utf-8")
+    (folder / "scores.csv").write_text("included,score\n" + coins, encoding="utf-8")
     (folder / "channel.json").write_text('[["1/2", "1/4", "1/4"], ["1/4", "1/2", "1/4"], [0.25, 0.25, 0.5]]', encoding="utf-8")
     return folder
 

@@ -63,6 +63,12 @@ DOCUMENTS: dict[str, dict[str, Any]] = {
         "in_domain": True,
         "method": "closed",
     },
+    "canaries": {
+        "schema": "dpaudit.canaries/1",
+        "lower": {"epsilon": 2.1, "confidence": 0.95, "method": "one run", "canaries": 5000},
+        "claim": {"epsilon": "8", "delta": "1e-5"},
+        "verdict": "unproven",
+    },
     "claims": {
         "schema": "dpaudit.claims/1",
         "claims": [

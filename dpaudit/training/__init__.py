@@ -1,0 +1,1 @@
+"""Trainings: what canaries in one run show about the (ε,δ) that it claims."""
