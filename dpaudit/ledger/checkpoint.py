@@ -82,11 +82,11 @@ def verify(path: str | Path, checkpoint: Mapping[str, Any] | None = None, key: E
     entries, watch = read_entries(path), None if checkpoint is None else checkpoint["size"]
     try:
         with entries.snapshot():
-            book, seen = replay(entries, PureSums, watch)
+            book, root_then = replay(entries, PureSums, watch)
     finally:
         entries.close()
     if checkpoint is not None:
-        _continues(book, seen, checkpoint)
+        _continues(book, root_then, checkpoint)
     return Verified(
         path=book.where,
         kind=book.kind,
@@ -101,11 +101,11 @@ def verify(path: str | Path, checkpoint: Mapping[str, Any] | None = None, key: E
     )
 
 
-def _continues(book: Book, seen: bytes | None, checkpoint: Mapping[str, Any]) -> None:
+def _continues(book: Book, root_then: bytes | None, checkpoint: Mapping[str, Any]) -> None:
     if book.identity != checkpoint["ledger"]:
         raise TamperedLedger(book.where, "the checkpoint belongs to another ledger")
     if book.tree.size < checkpoint["size"]:
         missing = f"the checkpoint has {checkpoint['size']} entries, {book.tree.size} are left"
         raise TamperedLedger(book.where, missing)
-    if seen is None or seen.hex() != checkpoint["root"]:
+    if root_then is None or root_then.hex() != checkpoint["root"]:
         raise TamperedLedger(book.where, "the entries under the checkpoint were changed")

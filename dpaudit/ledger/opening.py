@@ -79,10 +79,10 @@ def load_releases(path: str | Path, forms: Forms | None = None) -> list[Release]
     if is_ledger(path):
         with open_ledger(path, readonly=True) as ledger:
             return list(ledger.releases())
-    found = [Release.from_json(data, number, forms=forms) for number, data in lines(path)]
-    if not found:
+    releases = [Release.from_json(data, number, forms=forms) for number, data in lines(path)]
+    if not releases:
         raise MalformedJson(1, "the file holds no release")
-    return found
+    return releases
 
 
 def is_ledger(path: str | Path) -> bool:

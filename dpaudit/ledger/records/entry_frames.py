@@ -43,10 +43,10 @@ def split(entry: bytes) -> Parts | None:
     """The frame of a charge or a release and what is between, or None for an entry of another form."""
     if len(entry) > _LONGEST:
         return None
-    found = _RELEASE.fullmatch(entry)
-    if found is None:
+    frame = _RELEASE.fullmatch(entry)
+    if frame is None:
         return _split_charge(entry)
-    charge, key, start, stop, everyone, name, before, called, after = found.groups()
+    charge, key, start, stop, everyone, name, before, called, after = frame.groups()
     who = _who(start, stop, everyone, name)
     if who is None or b'"name":"' in after:
         return None
@@ -54,17 +54,17 @@ def split(entry: bytes) -> Parts | None:
 
 
 def _split_charge(entry: bytes) -> Parts | None:
-    found = _CHARGE.match(entry)
+    frame = _CHARGE.match(entry)
     name = entry.rfind(b',"name":"')
-    if found is None or name < 0:
+    if frame is None or name < 0:
         return None
     key = entry.rfind(b',"key":"', 0, name)
     end = name if key < 0 else key
     named = _NAMED.fullmatch(entry, end)
-    who = _who(*found.groups())
+    who = _who(*frame.groups())
     if named is None or who is None:
         return None
-    return Parts((entry[found.end() : end], b""), who, named[2].decode(), _text(named[1]), None, True)
+    return Parts((entry[frame.end() : end], b""), who, named[2].decode(), _text(named[1]), None, True)
 
 
 def _who(start: bytes | None, stop: bytes | None, everyone: bytes | None, name: bytes | None) -> Who | None:
@@ -74,8 +74,8 @@ def _who(start: bytes | None, stop: bytes | None, everyone: bytes | None, name: 
     return Cohort.all() if everyone is not None or name is None else name.decode()
 
 
-def _text(found: bytes | None) -> str | None:
-    return None if found is None else found.decode()
+def _text(group: bytes | None) -> str | None:
+    return None if group is None else group.decode()
 
 
 def in_short(cohort: Cohort) -> Who:

@@ -149,26 +149,26 @@ class Release:
         unknown = sorted(set(data) - {each.name for each in fields(cls)} | (set(data) & set(FACTS)))
         if unknown:
             raise InvalidRecord(repr(unknown[0][:40]), "a known field of a release", line)
-        given = dict(data)
+        record = dict(data)
         for name in ("sensitivity", "derived", "epsilon", "delta"):
-            if given.get(name) is not None and not isinstance(given[name], str):
+            if record.get(name) is not None and not isinstance(record[name], str):
                 raise InvalidRecord(name, 'an exact number as a text, such as "1/2"', line)
-        given["cohort"] = Cohort.from_json(data.get("cohort"), line)
+        record["cohort"] = Cohort.from_json(data.get("cohort"), line)
         if data.get("values") is not None:
-            given["values"] = units_from_json(data["values"], line)
+            record["values"] = units_from_json(data["values"], line)
         try:
-            return build({**given, **facts_from_json(given.get("extra", {}))}, line)
+            return build({**record, **facts_from_json(record.get("extra", {}))}, line)
         except InvalidValue as error:
             raise InvalidRecord(error.name, error.expected, line) from None
 
 
-def build(given: dict[str, Any], line: int | None) -> Release:
+def build(record: dict[str, Any], line: int | None) -> Release:
     """A release from its fields, with errors that name line and field. Raises InvalidRecord."""
     for name in ("name", "mechanism", "sensitivity"):
-        if name not in given:
+        if name not in record:
             raise InvalidRecord(name, "given", line)
     try:
-        return Release(**given)
+        return Release(**record)
     except InvalidValue as error:
         raise InvalidRecord(error.name, error.expected, line) from None
 

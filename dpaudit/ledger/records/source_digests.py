@@ -16,13 +16,13 @@ from dpaudit.claims import InvalidValue
 
 def sources(subject: str | Path | None = None) -> dict[str, str]:
     """Digests of dpaudit itself and of ``subject``, the file or folder of the algorithm. Raises InvalidValue."""
-    found = {"dpaudit": _own()}
+    digests = {"dpaudit": _own()}
     if subject is not None:
         try:
-            found["subject"] = digest(Path(subject))
+            digests["subject"] = digest(Path(subject))
         except OSError as error:
             raise InvalidValue("code", str(subject), f"a file or folder of Python code ({error.strerror})") from None
-    return found
+    return digests
 
 
 def digest(path: Path) -> str:

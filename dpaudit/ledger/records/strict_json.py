@@ -37,8 +37,8 @@ def loads(data: bytes, line: int = 1) -> Any:
         raise MalformedJson(line, reason)
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        return found if len(found) == len(pairs) else refuse("an object repeats a key; keep one of them")
+        fields = dict(pairs)
+        return fields if len(fields) == len(pairs) else refuse("an object repeats a key; keep one of them")
 
     def whole(digits: str) -> int:
         return int(digits) if len(digits) <= LONGEST_INTEGER else refuse("an integer has more than 4096 digits")

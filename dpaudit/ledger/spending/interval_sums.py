@@ -82,14 +82,14 @@ class Pieces:
         first = np.maximum(np.searchsorted(self._starts, ends[:, 0], "right") - 1, 0)
         # From the last breakpoint on, sums are zero.
         last = np.minimum(np.searchsorted(self._starts, ends[:, 1], "left"), max(len(self._starts) - 1, 0))
-        found = []
+        most = []
         for which, column in enumerate(self._columns):
             below = column.largest(first, last).tolist()
             if over is None:
-                found.append(column.fraction(max(below)))
+                most.append(column.fraction(max(below)))
             else:
-                found.append(max(column.fraction(low) + more[which] for low, more in zip(below, over, strict=True)))
-        return tuple(found)
+                most.append(max(column.fraction(low) + more[which] for low, more in zip(below, over, strict=True)))
+        return tuple(most)
 
     def pieces(self) -> list[Interval]:
         """The pieces, neighbours with equal sums as one; the last one, where nothing was added, is left out."""
@@ -180,9 +180,9 @@ class _Column:
         if low >= high:
             return np.zeros(len(first), np.int64)
         ends = np.stack((first, last), axis=1).ravel() - low
-        found: Array = np.maximum.reduceat(self.values[low : high + 1], np.clip(ends, 0, high - low))[::2]
-        found[first >= last] = 0
-        return found
+        largest: Array = np.maximum.reduceat(self.values[low : high + 1], np.clip(ends, 0, high - low))[::2]
+        largest[first >= last] = 0
+        return largest
 
     def with_room(self, added: Amounts) -> tuple[_Column, Array]:
         """The same sums in a form that holds all of these amounts too, and the amounts in that form."""

@@ -36,14 +36,14 @@ class PureSums:
 
     def worst_records(self) -> Cohort:
         """A piece of equal spends with the largest Σε, the first of them; everyone when no record stands out."""
-        best, found = _NONE, Cohort.all()
+        best, worst = _NONE, Cohort.all()
         heaviest = self._pieces.heaviest()
         if heaviest is not None:
-            best, found = heaviest[1], Cohort(intervals=(heaviest[0],))
+            best, worst = heaviest[1], Cohort(intervals=(heaviest[0],))
         for name, (epsilon, *_) in self._ids.items():
             if epsilon > best:
-                best, found = epsilon, Cohort(ids=frozenset((name,)))
-        return found
+                best, worst = epsilon, Cohort(ids=frozenset((name,)))
+        return worst
 
     def would_cost(self, charge: Charge) -> Spend:
         cohort, nobody = charge.cohort, charge.cohort.size == 0

@@ -99,8 +99,8 @@ def zcdp_delta(rho: Fraction, epsilon: Fraction) -> Fraction:
     order = _least(lambda a: (a - 1) * (a * r - e) + a * np.log1p(-1 / a) - np.log(a - 1))
     with precision(_BITS):
         a = ball(order)
-        found = ((a - 1) * (a * ball(rho) - ball(epsilon)) + a * (1 - 1 / a).log()).exp() / (a - 1)
-        return min(Fraction(1), decimal(upper(found), 15, up=True))
+        delta = ((a - 1) * (a * ball(rho) - ball(epsilon)) + a * (1 - 1 / a).log()).exp() / (a - 1)
+        return min(Fraction(1), decimal(upper(delta), 15, up=True))
 
 
 def best_order(divergence: Callable[[Floats], Floats], delta: Fraction) -> Fraction:

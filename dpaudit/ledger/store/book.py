@@ -96,10 +96,10 @@ class Book(Spending):
         self._code(data)
 
     def _code(self, data: dict[str, Any]) -> None:
-        found, version = data.get("sources", {}), data.get("version", "")
-        if not is_sources(found) or not is_plain(version):
+        sources, version = data.get("sources", {}), data.get("version", "")
+        if not is_sources(sources) or not is_plain(version):
             raise ValueError
-        self.sources, self.version = found, version
+        self.sources, self.version = sources, version
 
     def _limit(self, data: dict[str, Any]) -> None:
         budget, proven = Budget(data["epsilon"], data["delta"]), data.get("proven", False)
@@ -161,17 +161,17 @@ def replay(entries: Entries, spends: Callable[[], Filter], watch: int | None = N
     Where the budget names another filter of dpaudit's than ``spends``, that one is used.
     """
     book = Book(entries.where, spends(), lenient=True)
-    seen = catch_up(book, entries, watch)
+    root_then = catch_up(book, entries, watch)
     named = book.named_filter()
     if named is not None:
         spends = named
         book = Book(entries.where, spends(), lenient=True)
-        seen = catch_up(book, entries, watch)
+        root_then = catch_up(book, entries, watch)
     if not book.within_budget():
         book = Book(entries.where, spends())
-        seen = catch_up(book, entries, watch)
+        root_then = catch_up(book, entries, watch)
     book.lenient = False
-    return book, seen
+    return book, root_then
 
 
 def catch_up(book: Book, entries: Entries, watch: int | None = None) -> bytes | None:
@@ -180,15 +180,15 @@ def catch_up(book: Book, entries: Entries, watch: int | None = None) -> bytes | 
     Raises TamperedLedger when an entry is missing, moved, changed or added.
     """
     size, root = entries.sealed()
-    seen = book.tree.root() if watch == book.tree.size else None
+    root_then = book.tree.root() if watch == book.tree.size else None
     for place, entry in entries.read(book.tree.size):
         if place != book.tree.size or place >= size:
             raise TamperedLedger(book.where, f"entry {min(place, book.tree.size)} is missing, moved or added")
         book.apply(entry)
         if book.tree.size == watch:
-            seen = book.tree.root()
+            root_then = book.tree.root()
     if book.tree.size != size:
         raise TamperedLedger(book.where, f"{size} entries were sealed, {book.tree.size} are there")
     if book.tree.root() != root or size == 0:
         raise TamperedLedger(book.where, "the entries do not hash to the sealed root")
-    return seen
+    return root_then

@@ -87,10 +87,10 @@ class Ledger:
 
     def note_code(self, code: str | Path | None = None) -> None:
         """Write down that this code releases from here on, unless it stands there. Raises InvalidValue."""
-        found = {**self._book.sources, **sources(code)}
-        if (found, version()) != (self._book.sources, self._book.version):
+        digests = {**self._book.sources, **sources(code)}
+        if (digests, version()) != (self._book.sources, self._book.version):
             with self._writing():
-                self._put({"entry": "code", "sources": found, "version": version()})
+                self._put({"entry": "code", "sources": digests, "version": version()})
 
     def limit(self, budget: Limit, filter: str | None = None, *, proven: bool = False) -> None:
         """Set the budget for good, for every process; later it can only be tightened. Raises InvalidValue.
@@ -198,10 +198,10 @@ class Ledger:
     def _find(self, key: str | None, charge: Charge) -> Release | None:
         if key is None or key not in self._book.stored:
             return None
-        found = self._read_release(json.loads(next(self._entries.read(self._book.stored[key]))[1]))
-        if not matches(charge, found.charge()):
+        release = self._read_release(json.loads(next(self._entries.read(self._book.stored[key]))[1]))
+        if not matches(charge, release.charge()):
             raise InvalidValue("key", key, "used for one release only; this one is taken")
-        return found
+        return release
 
     def _read_release(self, data: dict[str, Any]) -> Release:
         try:

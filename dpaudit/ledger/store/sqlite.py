@@ -121,8 +121,8 @@ class SqliteEntries:
         if version != FORMAT:
             raise UnreadableLedger(self.where, f"ledger format {version} is not known to this dpaudit; upgrade it")
         # Nothing but our two tables: no trigger or view of somebody else's runs here.
-        found = self._connection.execute("SELECT sql FROM sqlite_master ORDER BY name").fetchall()
-        if tuple(statement for (statement,) in found) != tuple(text.encode() for text in _SCHEMA):
+        tables = self._connection.execute("SELECT sql FROM sqlite_master ORDER BY name").fetchall()
+        if tuple(statement for (statement,) in tables) != tuple(text.encode() for text in _SCHEMA):
             raise UnreadableLedger(self.where, "the tables are not those of a dpaudit ledger")
 
     @contextmanager
