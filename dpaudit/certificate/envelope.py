@@ -125,15 +125,15 @@ def _verify(envelope: Envelope, key: Ed25519PublicKey, where: str) -> None:
 def _statement(payload: bytes, where: str) -> tuple[dict[str, Any], dict[str, str]]:
     """Predicate and digests of a statement of this version."""
     try:
-        found = loads(payload)
+        statement = loads(payload)
     except MalformedJson:
         raise TamperedCertificate(where, "what it holds is not the JSON that was signed") from None
-    right = isinstance(found, dict) and found.get("_type") == STATEMENT and found.get("predicateType") == PREDICATE
-    predicate = found.get("predicate") if right else None
+    right = isinstance(statement, dict) and statement.get("_type") == STATEMENT and statement.get("predicateType") == PREDICATE
+    predicate = statement.get("predicate") if right else None
     if not isinstance(predicate, dict) or predicate.get("schema") != SCHEMA or not all(name in predicate for name in _NEEDED):
         raise UnreadableCertificate(where, f"not a certificate of schema {SCHEMA}")
     try:
-        digests = {str(one["name"]): str(one["digest"]["sha256"]) for one in found["subject"]}
+        digests = {str(one["name"]): str(one["digest"]["sha256"]) for one in statement["subject"]}
     except (KeyError, TypeError):
         raise UnreadableCertificate(where, "its subjects have no SHA-256") from None
     return predicate, digests

@@ -26,10 +26,10 @@ class CertificateCheck:
     not_checked: list[str] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
-        seen, names = self.opened.predicate, ("name", "verdict", "assurance", "guarantee", "observer", "issued", "hazards")
+        predicate, names = self.opened.predicate, ("name", "verdict", "assurance", "guarantee", "observer", "issued", "hazards")
         return {
             "schema": "dpaudit.verify-certificate/1", "file": self.opened.path, "signer": self.opened.keyid,
-            "trusted": self.opened.trusted, **{name: seen.get(name) for name in names}, "digests": self.opened.digests,
+            "trusted": self.opened.trusted, **{name: predicate.get(name) for name in names}, "digests": self.opened.digests,
             "checked": self.checked, "not_checked": self.not_checked,
         }  # fmt: skip
 
@@ -75,9 +75,9 @@ def _check_ledger(result: CertificateCheck, path: str | Path | None) -> None:
 
 def _belongs(result: CertificateCheck, path: str | Path) -> None:
     """A certificate about code alone: was this ledger opened for that code, behind a door with the certified budget?"""
-    seen, door = read_ledger(path), result.opened.predicate["door"]
-    opening, where = seen.opening, str(path)
-    if seen.kind != "deployment":
+    ledger, door = read_ledger(path), result.opened.predicate["door"]
+    opening, where = ledger.opening, str(path)
+    if ledger.kind != "deployment":
         raise NotAsCertified(where, "a simulated ledger is no deployment of what was certified")
     if door is None or opening is None or not opening.proven or opening.charges_before:
         raise NotAsCertified(
@@ -85,14 +85,14 @@ def _belongs(result: CertificateCheck, path: str | Path) -> None:
         )
     if opening.budget != Budget(door["epsilon"], door["delta"]):
         raise NotAsCertified(where, "its budget is not the certified one")
-    if any(seen.sources.get(name) != result.opened.digests.get(as_named) for name, as_named in SOURCES):
+    if any(ledger.sources.get(name) != result.opened.digests.get(as_named) for name, as_named in SOURCES):
         raise NotAsCertified(where, "it was opened for other code than the certified one")
-    if seen.rewritten:
+    if ledger.rewritten:
         raise NotAsCertified(where, "it was opened for other code, too, which released before")
-    if seen.releases and relations(seen.releases) != [door["relation"]]:
+    if ledger.releases and relations(ledger.releases) != [door["relation"]]:
         raise NotAsCertified(where, f"its data was not sealed for {door['relation']} neighbours, as certified")
-    told = "the ledger: it says that it was opened for the certified code, with the certified budget"
-    result.checked.append(f"{told}, {_releases(len(seen.releases))}")
+    statement = "the ledger: it says that it was opened for the certified code, with the certified budget"
+    result.checked.append(f"{statement}, {_releases(len(ledger.releases))}")
 
 
 SOURCES = (("dpaudit", "dpaudit"), ("subject", "source"))  # their names in a ledger and in a certificate

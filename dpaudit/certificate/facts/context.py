@@ -54,20 +54,20 @@ def protects(relation: str) -> dict[str, Any]:
 
 def horizon(ledger: LedgerEvidence | None, audited: AuditEvidence | None) -> dict[str, Any]:
     """Over how many rounds or records the guarantee holds: as many as were stated, or more if the ledger shows more."""
-    found: list[tuple[int, str]] = []
+    horizons: list[tuple[int, str]] = []
     if audited is not None:
         relation = audited.subject.neighbours
         places = ((getattr(relation, "setting", None), "horizon"), (relation, "n"))
         stated = [(getattr(place, name), name) for place, name in places if isinstance(getattr(place, name, None), int)]
-        found += [(records, f"configuration: {name}") for records, name in stated[:1]]
+        horizons += [(records, f"configuration: {name}") for records, name in stated[:1]]
     if ledger is not None:
         cohorts = [release.cohort for release in ledger.releases]
         numbered = max((stop for cohort in cohorts for _, stop in cohort.intervals), default=0)
         named = len(frozenset().union(*(cohort.ids for cohort in cohorts)))
-        found += [(numbered + named, "ledger: all records of its cohorts")] if numbered + named else []
-    if not found:
+        horizons += [(numbered + named, "ledger: all records of its cohorts")] if numbered + named else []
+    if not horizons:
         return {"records": None, "source": "not stated" if ledger is None else "ledger: every record"}
-    records, source = max(found, key=lambda one: one[0])
+    records, source = max(horizons, key=lambda one: one[0])
     return {"records": records, "source": source}
 
 

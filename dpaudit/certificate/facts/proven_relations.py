@@ -20,29 +20,29 @@ def relations(releases: Sequence[Release]) -> list[str]:
 
 def proven_for(audited: AuditEvidence) -> str:
     """How the data of a deployment must be sealed: as the audit's were; for a subject without releases, by its relation."""
-    found = relations(audited.releases)
-    return found[0] if found else ADD_REMOVE if audited.subject.neighbours.name == "add_remove" else REPLACE_ONE
+    recorded = relations(audited.releases)
+    return recorded[0] if recorded else ADD_REMOVE if audited.subject.neighbours.name == "add_remove" else REPLACE_ONE
 
 
 def of_ledger(ledger: LedgerEvidence) -> list[str]:
     """What keeps a ledger from being about one relation, in words."""
-    found = relations(ledger.releases)
-    if NOT_RECORDED in found:
+    recorded = relations(ledger.releases)
+    if NOT_RECORDED in recorded:
         return ["it does not record for which neighbours its data was sealed: an earlier dpaudit wrote it"]
-    return doubts_of_relations(found)
+    return doubts_of_relations(recorded)
 
 
-def doubts_of_relations(found: Sequence[str]) -> list[str]:
-    return [f"its data is sealed for different neighbours: {' and '.join(found)}"] if len(found) > 1 else []
+def doubts_of_relations(recorded: Sequence[str]) -> list[str]:
+    return [f"its data is sealed for different neighbours: {' and '.join(recorded)}"] if len(recorded) > 1 else []
 
 
 def of_both(ledger: LedgerEvidence, audited: AuditEvidence) -> list[str]:
     """What keeps a ledger from being about the subject's relation."""
-    found, needed = relations(ledger.releases), proven_for(audited)
-    if len(found) != 1 or found == [needed]:  # of_ledger told the rest
+    recorded, needed = relations(ledger.releases), proven_for(audited)
+    if len(recorded) != 1 or recorded == [needed]:  # of_ledger told the rest
         return []
     name = audited.subject.neighbours.name
-    return [f"the ledger's data is sealed for {found[0]} neighbours, the subject's claim is about {name} ones"]
+    return [f"the ledger's data is sealed for {recorded[0]} neighbours, the subject's claim is about {name} ones"]
 
 
 def understated(ledger: LedgerEvidence, audited: AuditEvidence) -> list[str]:
@@ -50,9 +50,9 @@ def understated(ledger: LedgerEvidence, audited: AuditEvidence) -> list[str]:
 
     Rounding moves a coordinate by less than a step of the grid. Compared where the same sensitivity is declared.
     """
-    seen, wrong = audited.attack.observed.largest, []
+    moves, wrong = audited.attack.observed.largest, []
     for release in ledger.releases:
-        move = seen.get(release.name)
+        move = moves.get(release.name)
         if move is None or release.derived is None or move.declared != release.sensitivity:
             continue
         rounding = (1 if release.coordinates is None else release.coordinates) * exact(release.parameters.get("grid", "1"))

@@ -24,21 +24,21 @@ def release_groups(
     """
     groups: dict[str, dict[str, Any]] = {}
     for release, line in zip(releases, lines, strict=True):
-        seen = None if observed is None else observed.get(release.name)
+        move = None if observed is None else observed.get(release.name)
         entry = {
             "mechanism": release.mechanism, "parameters": dict(release.parameters), "kind": release.kind, "to": release.to,
             "sensitivity": {
                 "declared": show(release.sensitivity), "proven": None if release.derived is None else show(release.derived),
-                "observed": None if seen is None else show(seen),
+                "observed": None if move is None else show(move),
             },
             "epsilon0": show(line.epsilon0), "epsilon": show(line.epsilon), "delta": show(line.delta),
             "theorem": line.theorem, "in_domain": line.in_domain, "preconditions": _preconditions(release, line),
         }  # fmt: skip
-        found = groups.setdefault(repr(entry), {"first": release.name, "count": 0, **entry})
-        found["count"] += 1
-        found["last"] = release.name
+        group = groups.setdefault(repr(entry), {"first": release.name, "count": 0, **entry})
+        group["count"] += 1
+        group["last"] = release.name
         reports = plain(line.n)
-        found["reports"] = reports if "reports" not in found else min(found["reports"], reports, key=int)
+        group["reports"] = reports if "reports" not in group else min(group["reports"], reports, key=int)
     return list(groups.values())
 
 
@@ -46,22 +46,22 @@ def _preconditions(release: Release, line: Line) -> list[dict[str, str]]:
     """What the theorem of this release needs, and who checked it. Only traces and the door's own rules count as checked."""
     proven = release.derived is not None
     sensitivity = f"sensitivity {show(release.derived if release.derived is not None else release.sensitivity)}"
-    found = [
+    preconditions = [
         _met(sensitivity, "trace of the sealed data") if proven else _assumed(sensitivity),
         _met("noise of exactly this law, on a grid", "exact sampler behind the door"),
     ]
     if line.theorem in AMPLIFIED.values():
-        found += [
+        preconditions += [
             _met("one report per record", "the door refuses others") if proven else _assumed("one report per record"),
             _met("no domain to leave: holds for every ε0 and n", "exact bound, not the closed formula"),
             _assumed("the shuffler keeps the order and senders secret"),
             _assumed("the other clients send honest reports"),
         ]
     if line.theorem in AMPLIFIED.values() and line.theorem != CLONES:
-        found.append(_met("one randomiser for all reports of the batch", "one call of the door, one noise"))
+        preconditions.append(_met("one randomiser for all reports of the batch", "one call of the door, one noise"))
     if line.theorem in (BLANKET, SAME):
-        found.append(_met("all values in one interval", "trace") if proven else _assumed("all values in one interval"))
-    return found
+        preconditions.append(_met("all values in one interval", "trace") if proven else _assumed("all values in one interval"))
+    return preconditions
 
 
 def _met(condition: str, by: str) -> dict[str, str]:

@@ -40,17 +40,17 @@ def relied_upon(subject: Subject, stored: object = None) -> list[Reliance]:
     if not names:
         return []
     checks = find_checks()
-    kept = {} if stored is None else {one.id: one for one in read_stored(stored, checks)}
-    found = []
+    evidence = {} if stored is None else {one.id: one for one in read_stored(stored, checks)}
+    reliances = []
     for name in names:
         try:
             now = decide(checks[name], quick=True)
         except (KeyError, ClaimError) as error:
             why = "no installed paper has a check for it" if isinstance(error, KeyError) else str(error)
-            found.append(Reliance(name, "", "", "unchecked", why, "none", {}))
+            reliances.append(Reliance(name, "", "", "unchecked", why, "none", {}))
             continue
-        found.append(_reliance(now, kept.get(name)))
-    return found
+        reliances.append(_reliance(now, evidence.get(name)))
+    return reliances
 
 
 def _reliance(now: Decided, stored: Decided | None) -> Reliance:
@@ -59,8 +59,8 @@ def _reliance(now: Decided, stored: Decided | None) -> Reliance:
     if stored is None:
         return made
     if stored.verdict != now.verdict:
-        told = f"stored as {stored.verdict}, decided now as {now.verdict}: {now.summary}"
-        return replace(made, verdict="contradicted", summary=told, evidence="none")
+        summary = f"stored as {stored.verdict}, decided now as {now.verdict}: {now.summary}"
+        return replace(made, verdict="contradicted", summary=summary, evidence="none")
     return replace(made, evidence="decided now, quick; stored evidence agrees", code=dict(stored.code), stale=tuple(stored.stale))
 
 
