@@ -50,31 +50,31 @@ def share_of_error(budgets: int) -> float:
 
 def _judge(budget: GateBudget, config: Config, share: float, before: Entries | None, today: date, picture: bool) -> Judged:
     started = time.perf_counter()
-    found = believe(judge_apart(budget, config.folder, share, picture=picture), budget)
-    place = defined_at(found, config, configured_at(config, f"tool.dpaudit.budgets.{budget.name}"))
-    judged = replace(_plain(budget, found, place), seconds=time.perf_counter() - started)
-    judged = with_findings(judged, found, note(found, budget, place, config.waivers, today))
+    facts = believe(judge_apart(budget, config.folder, share, picture=picture), budget)
+    place = defined_at(facts, config, configured_at(config, f"tool.dpaudit.budgets.{budget.name}"))
+    judged = replace(_plain(budget, facts, place), seconds=time.perf_counter() - started)
+    judged = with_findings(judged, facts, note(facts, budget, place, config.waivers, today))
     return judged if before is None else replace(judged, change=change(judged, before.get(budget.name)))
 
 
-def believe(found: BudgetFacts, budget: GateBudget) -> BudgetFacts:
+def believe(facts: BudgetFacts, budget: GateBudget) -> BudgetFacts:
     """What a worker says, unless its own figures contradict its verdict."""
-    within = found.upper is not None and Fraction(found.upper) <= budget.claim.epsilon
-    if found.verdict == "certified" and not within:
+    within = facts.upper is not None and Fraction(facts.upper) <= budget.claim.epsilon
+    if facts.verdict == "certified" and not within:
         return not_checked("it is said to be certified, above its budget")
-    return found
+    return facts
 
 
-def _plain(budget: GateBudget, found: BudgetFacts, place: Place) -> Judged:
+def _plain(budget: GateBudget, facts: BudgetFacts, place: Place) -> Judged:
     claim = Claim(
-        budget.claim.epsilon, budget.claim.delta, found.observer or budget.observer or "server", found.arithmetic or "float"
+        budget.claim.epsilon, budget.claim.delta, facts.observer or budget.observer or "server", facts.arithmetic or "float"
     )
-    told = {"unit": budget.unit, "neighbours": budget.neighbours, "horizon": budget.horizon, **found.stated}
-    known = {key: str(value) for key, value in told.items() if value is not None}
-    upper = None if found.upper is None else Fraction(found.upper)
+    terms = {"unit": budget.unit, "neighbours": budget.neighbours, "horizon": budget.horizon, **facts.stated}
+    known = {key: str(value) for key, value in terms.items() if value is not None}
+    upper = None if facts.upper is None else Fraction(facts.upper)
     return Judged(
-        budget.name, budget.target, claim, budget.require, found.verdict, found.exit_code(budget.require), found.reason, place,
-        upper, found.lower, found.detectable, stated=known, timeout=budget.timeout, picture=found.picture,
+        budget.name, budget.target, claim, budget.require, facts.verdict, facts.exit_code(budget.require), facts.reason, place,
+        upper, facts.lower, facts.detectable, stated=known, timeout=budget.timeout, picture=facts.picture,
     )  # fmt: skip
 
 
@@ -84,6 +84,6 @@ def _waiver_places(config: Config) -> list[Place]:
     if config.file is None or not config.waivers:
         return []
     lines = config.file.read_text(encoding="utf-8", errors="replace").splitlines()
-    found = [number for number, line in enumerate(lines, 1) if line.replace(" ", "").startswith("[[tool.dpaudit.waive]]")]
-    whole = len(found) == len(config.waivers)
-    return [Place(first.file, found[number] if whole else first.line) for number in range(len(config.waivers))]
+    headers = [number for number, line in enumerate(lines, 1) if line.replace(" ", "").startswith("[[tool.dpaudit.waive]]")]
+    whole = len(headers) == len(config.waivers)
+    return [Place(first.file, headers[number] if whole else first.line) for number in range(len(config.waivers))]

@@ -106,9 +106,9 @@ def _table(file: Path) -> Any:
     return tool.get("dpaudit") if isinstance(tool, dict) else None
 
 
-def _config(file: Path, given: Any) -> Config:
+def _config(file: Path, content: Any) -> Config:
     top = "tool.dpaudit"
-    table = _known(file, top, given, KEYS)
+    table = _known(file, top, content, KEYS)
     seconds = _whole(file, top, table, "timeout", 1) or TIMEOUT
     budgets = _mapping(file, f"{top}.budgets", table.get("budgets", {}))
     waivers = table.get("waive", [])
@@ -129,11 +129,11 @@ def _config(file: Path, given: Any) -> Config:
     )
 
 
-def _budget(file: Path, name: str, given: Any, seconds: int) -> GateBudget:
+def _budget(file: Path, name: str, content: Any, seconds: int) -> GateBudget:
     where = f"tool.dpaudit.budgets.{name}"
     if not _NAME.match(name):
         raise ConfigError(file, where, "has a name of other characters than letters, digits, '.', '_' and '-'")
-    table = _known(file, where, given, BUDGET_KEYS)
+    table = _known(file, where, content, BUDGET_KEYS)
     texts = {key: _text(file, where, table, key) for key in TEXT_KEYS}
     if (texts["subject"] is None) == (texts["ledger"] is None):
         raise ConfigError(file, where, "needs a subject or a ledger, one of the two")
@@ -161,9 +161,9 @@ def _claim(file: Path, where: str, table: Mapping[str, Any]) -> Claim:
         raise ConfigError(file, where, str(error)) from None
 
 
-def _waiver(file: Path, place: int, given: Any) -> Waiver:
+def _waiver(file: Path, place: int, content: Any) -> Waiver:
     where = "tool.dpaudit.waive"
-    table = _known(file, where, given, WAIVER_KEYS)
+    table = _known(file, where, content, WAIVER_KEYS)
     texts = {key: _text(file, where, table, key) for key in WAIVER_KEYS[:-1]}
     missing = [key for key in WAIVER_KEYS if table.get(key) in (None, "")]
     if missing:
@@ -177,21 +177,21 @@ def _waiver(file: Path, place: int, given: Any) -> Waiver:
     return Waiver(rule, fingerprint, str(texts["reason"]), str(texts["owner"]), _day(file, where, place, table["expires"]))
 
 
-def _day(file: Path, where: str, place: int, given: Any) -> date:
+def _day(file: Path, where: str, place: int, value: Any) -> date:
     try:
-        return given if type(given) is date else date.fromisoformat(given)
+        return value if type(value) is date else date.fromisoformat(value)
     except (TypeError, ValueError):
         raise ConfigError(file, where, f"number {place} needs a day in expires, as 2027-01-31") from None
 
 
-def _mapping(file: Path, where: str, given: Any) -> Mapping[str, Any]:
-    if not isinstance(given, dict):
+def _mapping(file: Path, where: str, content: Any) -> Mapping[str, Any]:
+    if not isinstance(content, dict):
         raise ConfigError(file, where, "must be a table")
-    return given
+    return content
 
 
-def _known(file: Path, where: str, given: Any, keys: Collection[str]) -> Mapping[str, Any]:
-    table = _mapping(file, where, given)
+def _known(file: Path, where: str, content: Any, keys: Collection[str]) -> Mapping[str, Any]:
+    table = _mapping(file, where, content)
     for key in table:
         if key not in keys:
             near = difflib.get_close_matches(key, keys, n=1)

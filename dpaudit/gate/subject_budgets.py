@@ -64,16 +64,18 @@ def find_subject(budget: GateBudget) -> Subject:
         if budget.horizon is None:
             raise DpauditError(f"{target} is a registered algorithm, which needs a horizon")
         actions = None if budget.actions is None and budget.dim is None else (budget.actions or 10, budget.dim or 2)
-        given = {"epsilon": budget.claim.epsilon, "delta": budget.claim.delta or None, "horizon": budget.horizon}
-        return make_algorithm(target, {**given, "actions": actions, "calibration": budget.calibration})
+        parameters = {"epsilon": budget.claim.epsilon, "delta": budget.claim.delta or None, "horizon": budget.horizon}
+        return make_algorithm(target, {**parameters, "actions": actions, "calibration": budget.calibration})
     alien = [key for key in ALGORITHM_KEYS if key != "horizon" and getattr(budget, key) is not None]
     if alien:
         raise DpauditError(f"{alien[0]} is for registered algorithms; {target} is none")
-    found = subjects_of(target)
-    if len(found) > 1:
-        names = ", ".join(subject.name for subject in found)
-        raise DpauditError(f"{target} holds {len(found)} subjects; a budget is about one: name it, as in {target}:NAME ({names})")
-    return found[0]
+    subjects = subjects_of(target)
+    if len(subjects) > 1:
+        names = ", ".join(subject.name for subject in subjects)
+        raise DpauditError(
+            f"{target} holds {len(subjects)} subjects; a budget is about one: name it, as in {target}:NAME ({names})"
+        )
+    return subjects[0]
 
 
 def _lacks_more(verdict: Verdict, subject: Subject) -> bool:

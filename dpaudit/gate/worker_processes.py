@@ -59,10 +59,10 @@ def _result(file: Path, code: int, nonce: str) -> BudgetFacts:
         how = f"by signal {-code}" if code < 0 else f"with code {code}"
         return not_checked(f"its process ended {how} before it came to a verdict; DPAUDIT_TRACEBACK=1 shows more")
     try:
-        told = json.loads(file.read_text(encoding="utf-8"))
-        return (
-            BudgetFacts(**told["facts"]) if told["nonce"] == nonce else not_checked("another process left a result in its place")
-        )
+        answer = json.loads(file.read_text(encoding="utf-8"))
+        if answer["nonce"] != nonce:
+            return not_checked("another process left a result in its place")
+        return BudgetFacts(**answer["facts"])
     except (ValueError, TypeError, KeyError):
         return not_checked("its process left no result that can be read")
 
