@@ -105,7 +105,7 @@ def explained(word: str) -> Rule:
 
 def rule(identifier: str) -> Rule:
     """The rule with this id, in any case. Raises InvalidValue."""
-    found = RULES.get(identifier.upper())
-    if found is None:
+    entry = RULES.get(identifier.upper())
+    if entry is None:
         raise InvalidValue("rule", identifier, "one of " + ", ".join(RULES))
-    return found
+    return entry

@@ -97,8 +97,8 @@ class Decided:
 
     def to_dict(self) -> dict[str, Any]:
         about = {"id": self.id, "where": self.where, "statement": self.statement, "verdict": self.verdict}
-        found = {"evidence": dict(self.evidence), "correction": self.correction, "code": dict(self.code)}
-        return {**about, **found, "stale": list(self.stale), "failed": self.failed}
+        decision = {"evidence": dict(self.evidence), "correction": self.correction, "code": dict(self.code)}
+        return {**about, **decision, "stale": list(self.stale), "failed": self.failed}
 
 
 def find_checks() -> dict[str, Any]:
@@ -106,7 +106,7 @@ def find_checks() -> dict[str, Any]:
 
     What cannot be loaded, is no check, or has an id that is taken stands in its place as ``Unusable``.
     """
-    found: dict[str, Any] = {}
+    checks: dict[str, Any] = {}
     owners: dict[str, str] = {}
     for point in sorted(entry_points(group=GROUP), key=lambda p: (p.value.split(".")[0] != "proofs_checks", p.name)):
         where = f"entry point {point.name} = {point.value}"
@@ -115,21 +115,21 @@ def find_checks() -> dict[str, Any]:
             with redirect_stdout(sys.stderr):  # standard output is for the answer
                 for count, check in enumerate(_entries(point), 1):
                     wrong, claim = _wrong(check), None
-                    if wrong is None and check.id in found:
+                    if wrong is None and check.id in checks:
                         claim = check.id
                         wrong = f"{claim} is the id of a check of {owners.get(claim, 'dpaudit')} already; rename it"
                     if wrong is None:
-                        found[check.id], owners[check.id] = check, f"the paper {point.name}"
+                        checks[check.id], owners[check.id] = check, f"the paper {point.name}"
                     else:
-                        name, statement = _free(f"{place}.{count}", found), f"check number {count} of this paper can be used"
-                        found[name] = Unusable(name, where, statement, wrong, claim)
+                        name, statement = _free(f"{place}.{count}", checks), f"check number {count} of this paper can be used"
+                        checks[name] = Unusable(name, where, statement, wrong, claim)
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # whatever a stranger's module does when it is imported, sys.exit() too
-            name, after = _free(place, found), f" after {count} of them" if count else ""
+            name, after = _free(place, checks), f" after {count} of them" if count else ""
             reason = f"its checks cannot be loaded{after}: {brief(error)}"
-            found[name] = Unusable(name, where, "the checks of this paper can be loaded", reason)
-    return found
+            checks[name] = Unusable(name, where, "the checks of this paper can be loaded", reason)
+    return checks
 
 
 def _entries(point: EntryPoint) -> Iterator[Any]:
@@ -187,9 +187,9 @@ def _instead(checks: Mapping[str, Any], wanted: str) -> str:
     lowered = {name.lower(): name for name in (*usable, *groups)}
     near = get_close_matches(wanted.lower(), lowered, n=3) + [name for name in lowered if wanted.lower().strip(".") in name]
     meant = list(dict.fromkeys(lowered[name] for name in near))[:6]
-    told = f"did you mean {', '.join(meant)}?" if meant else f"there are {', '.join(groups) or 'none'}"
+    hint = f"did you mean {', '.join(meant)}?" if meant else f"there are {', '.join(groups) or 'none'}"
     broken = [f"{check.id}: {check.reason}" for check in checks.values() if isinstance(check, Unusable)]
-    return "; ".join([told, *broken])
+    return "; ".join([hint, *broken])
 
 
 def decide(check: Any, quick: bool) -> Decided:
@@ -199,17 +199,17 @@ def decide(check: Any, quick: bool) -> Decided:
     started = time.perf_counter()
     try:
         with redirect_stdout(sys.stderr):  # standard output is for the answer
-            found = check.run(quick)
+            decision = check.run(quick)
     except KeyboardInterrupt:
         raise
     except BaseException as error:
         raise ClaimError(check.id, f"its check failed: {brief(error)}") from error
     seconds = time.perf_counter() - started
-    verdict, correction = getattr(found, "verdict", None), getattr(found, "correction", None)
+    verdict, correction = getattr(decision, "verdict", None), getattr(decision, "correction", None)
     if not isinstance(verdict, str) or verdict not in VERDICTS:
         raise ClaimError(check.id, "its check must decide " + ", ".join(VERDICTS))
     try:
-        evidence, correction = plain(getattr(found, "evidence", {})), plain(correction)
+        evidence, correction = plain(getattr(decision, "evidence", {})), plain(correction)
     except Exception as error:
         raise ClaimError(check.id, f"its evidence is not plain data: {brief(error)}") from error
     if not isinstance(evidence, dict) or not evidence:

@@ -18,22 +18,22 @@ def code_digests(names: Sequence[str]) -> dict[str, str]:
 
     Raises ModuleNotFoundError, with the module's name, for one that is not installed.
     """
-    told = {name: _digest(name) for name in names}
+    digests = {name: _digest(name) for name in names}
     rest = sorted(imported(names) - set(names))
     lines = [f"{name} {_digest(name)}" for name in rest]
-    return {**told, IMPORTS: hashlib.sha256("\n".join(lines).encode()).hexdigest()} if rest else told
+    return {**digests, IMPORTS: hashlib.sha256("\n".join(lines).encode()).hexdigest()} if rest else digests
 
 
 def imported(names: Sequence[str]) -> set[str]:
     """All modules that these import, one way or another, as far as they belong to the same packages or to ``FOLLOWED``."""
     tops = {name.partition(".")[0] for name in names} | set(FOLLOWED)
-    found, waiting = set(names), list(names)
+    modules, waiting = set(names), list(names)
     while waiting:
         for name in _imports(waiting.pop()):
-            if name.partition(".")[0] in tops and name not in found:
-                found.add(name)
+            if name.partition(".")[0] in tops and name not in modules:
+                modules.add(name)
                 waiting.append(name)
-    return found
+    return modules
 
 
 def _digest(name: str) -> str:
