@@ -158,6 +158,6 @@ def plain_text(line: Line) -> str:
     return "".join(part if isinstance(part, str) else part.text for part in parts)
 
 
-def with_code(told: str) -> tuple[Part, ...]:
+def with_code(text: str) -> tuple[Part, ...]:
     """What stands between backquotes is code."""
-    return tuple(Styled(part, "code") if place % 2 else part for place, part in enumerate(told.split("`")) if part)
+    return tuple(Styled(part, "code") if place % 2 else part for place, part in enumerate(text.split("`")) if part)

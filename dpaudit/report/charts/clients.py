@@ -19,10 +19,10 @@ def clients(shares: Sequence[Share]) -> Figure:
         size = 100 * (share.clients or 0) / most
         drawn = element("div", element("div", class_="bar", style=f"width: {size:.1f}%")) if share.clients else element("div")
         cells += [element("div", _range(share)), drawn, element("div", _count(share))]
-    told = "; ".join(f"{_range(share)}: {_count(share)}" for share in shares)
+    description = "; ".join(f"{_range(share)}: {_count(share)}" for share in shares)
     rows = [(_range(share), _count(share), _blocks(share, most)) for share in shares]
     words = Table(("a client's ε", "clients", ""), rows)
-    return Figure(element("div", *cells, class_="bars", role="img", aria_label=told), words=(words,))
+    return Figure(element("div", *cells, class_="bars", role="img", aria_label=description), words=(words,))
 
 
 def _blocks(share: Share, most: int) -> Styled | str:

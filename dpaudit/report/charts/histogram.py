@@ -32,15 +32,17 @@ def histogram(losses: Losses, claim: Fraction) -> Figure:
         for place, share in enumerate(side):
             if share:
                 left, height = x(edges[place]), _REACH * share / tallest
-                told = f"on {name}, loss {edges[place]:.3g} to {edges[place + 1]:.3g}: {_percent(share)} of the runs"
-                inside += box(left, _MIDDLE - height if up else _MIDDLE, x(edges[place + 1]) - left - 1, height, colour, told)
+                description = f"on {name}, loss {edges[place]:.3g} to {edges[place + 1]:.3g}: {_percent(share)} of the runs"
+                inside += box(
+                    left, _MIDDLE - height if up else _MIDDLE, x(edges[place + 1]) - left - 1, height, colour, description
+                )
     inside += line(LEFT, _MIDDLE, RIGHT, _MIDDLE, "var(--ink)") + label(LEFT, 16, "on D") + label(LEFT, 182, "on D'")
     far = f"the claim, ε = {at_most(claim)}, is far outside"
     inside += _marks(x(-mark), x(mark), at_most(claim)) if near else label(RIGHT, 182, far)
     inside += "" if near and x(mark) - x(0) < _close(at_most(claim)) / 2 else label(x(0), 202, "0")
-    told = f"privacy losses of {_runs(losses)}; {beyond(losses, mark)}"
+    description = f"privacy losses of {_runs(losses)}; {beyond(losses, mark)}"
     words = Fold("Privacy losses", (Code(histogram_text(losses, mark)),), level=3)
-    return Figure(drawing(inside, 208, told), caption(losses, mark), (words,))
+    return Figure(drawing(inside, 208, description), caption(losses, mark), (words,))
 
 
 def _marks(left: float, right: float, claim: str) -> str:

@@ -33,9 +33,9 @@ def interval(lower: float | None, upper: Fraction | None, claim: Fraction, named
         + label(right, 112, "not proven" if upper is None else f"≤ {at_most(upper)}")
     )
     caption = "ε: attacked from below, proven from above" if lower is not None else "ε: proven from above"
-    told = interval_words(lower, upper, claim, named)
-    words = Code(f"0 {_cells(low, high, mark, end)} {at_most(end)}\n{told}")
-    return Figure(drawing(inside, 120, told), f"{caption}, against the {named}", (words,))
+    description = interval_words(lower, upper, claim, named)
+    words = Code(f"0 {_cells(low, high, mark, end)} {at_most(end)}\n{description}")
+    return Figure(drawing(inside, 120, description), f"{caption}, against the {named}", (words,))
 
 
 def _tone(lower: float | None, upper: Fraction | None, claim: Fraction) -> str:

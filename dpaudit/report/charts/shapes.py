@@ -14,10 +14,10 @@ def line(x1: float, y1: float, x2: float, y2: float, colour: str, width: float =
     return f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{colour}" stroke-width="{width:g}"{dashed}/>'
 
 
-def box(x: float, y: float, width: float, height: float, colour: str, told: str) -> str:
+def box(x: float, y: float, width: float, height: float, colour: str, description: str) -> str:
     """A bar that says what it is when it is pointed at."""
     place = f'x="{x:.1f}" y="{y:.1f}" width="{max(width, 0.5):.1f}" height="{max(height, 0.5):.1f}"'
-    return f'<rect {place} fill="{colour}"><title>{escape(told)}</title></rect>'
+    return f'<rect {place} fill="{colour}"><title>{escape(description)}</title></rect>'
 
 
 def label(x: float, y: float, text: str, anchor: str = "") -> str:
@@ -26,9 +26,9 @@ def label(x: float, y: float, text: str, anchor: str = "") -> str:
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text)}</text>'
 
 
-def drawing(inside: str, height: int, told: str) -> Html:
-    """``told``: the drawing in words, for those who do not see it."""
-    opening = f'<svg class="chart" viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{escape(told, quote=True)}">'
+def drawing(inside: str, height: int, description: str) -> Html:
+    """``description``: the drawing in words, for those who do not see it."""
+    opening = f'<svg class="chart" viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{escape(description, quote=True)}">'
     return Html(f"{opening}{inside}</svg>")
 
 

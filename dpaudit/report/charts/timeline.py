@@ -48,11 +48,11 @@ def timeline(steps: Sequence[Step], budget: Fraction | None, proven: Fraction | 
     inside += label(RIGHT, y(spent) + 15 if under else y(spent) - 5, f"ε ≤ {figure}")
     inside += label(LEFT, 204, "1") + label(RIGHT, 204, f"{count:,} release{'' if count == 1 else 's'}")
     against = "" if budget is None else f", budget {at_most(budget)}"
-    told = f"the worst client has paid ε ≤ {figure} after {count:,} releases{against}"
+    description = f"the worst client has paid ε ≤ {figure} after {count:,} releases{against}"
     size = max(step.last - step.first + 1 for step in steps)
     each = f"the costliest of every {size:,} releases" if size > 1 else "each release"
     caption = f"Above: ε of the client who has paid most so far. Below: ε of {each}, up to {at_most(most)}"
-    return Figure(drawing(inside, 210, told), caption, (_table(steps, budget),))
+    return Figure(drawing(inside, 210, description), caption, (_table(steps, budget),))
 
 
 def _free(height: float, over: bool) -> tuple[float, float]:

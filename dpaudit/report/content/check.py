@@ -59,8 +59,8 @@ def _page(checked: Checked) -> Document:
 def _title(checked: Checked) -> str:
     """The whole gate in a few words; what holds by a waiver does not hold by itself."""
     waived = sum(budget.waived for budget in checked.budgets)
-    told = f"none fails, {waived} by waiver" if waived and checked.exit == 0 else TITLES[checked.exit]
-    return f"Privacy budgets: {told}"
+    outcome = f"none fails, {waived} by waiver" if waived and checked.exit == 0 else TITLES[checked.exit]
+    return f"Privacy budgets: {outcome}"
 
 
 def _removed(checked: Checked) -> str:

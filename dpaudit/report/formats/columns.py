@@ -75,8 +75,8 @@ def _lines(row: Sequence[str], widths: Sequence[int]) -> list[str]:
 def _paragraphs(header: Sequence[str], rows: Sequence[Sequence[str]], room: int) -> list[str]:
     made = []
     for row in rows:
-        told = "; ".join(f"{name}: {cell}" for name, cell in zip(header, row, strict=True) if cell)
-        made += textwrap.wrap(told, room, initial_indent="• ", subsequent_indent="  ")
+        cells = "; ".join(f"{name}: {cell}" for name, cell in zip(header, row, strict=True) if cell)
+        made += textwrap.wrap(cells, room, initial_indent="• ", subsequent_indent="  ")
     return made
 
 

@@ -24,15 +24,15 @@ def formula(value: Any) -> Html:
         return value
     plain, at = str(value), 0
     parts: list[str] = []
-    for found in _FORMULA.finditer(plain):
-        parts.append(text(plain[at : found.start()]))
-        parts.append(_set(found))
-        at = found.end()
+    for match in _FORMULA.finditer(plain):
+        parts.append(text(plain[at : match.start()]))
+        parts.append(_set(match))
+        at = match.end()
     return Html("".join([*parts, text(plain[at:])]))
 
 
-def _set(found: re.Match[str]) -> str:
-    name, inside = ("sub", found["low"]) if found["low"] is not None else ("sup", found["high"])
+def _set(match: re.Match[str]) -> str:
+    name, inside = ("sub", match["low"]) if match["low"] is not None else ("sup", match["high"])
     inside = inside[1:-1] if inside.startswith("{") else inside
     nested = formula(inside) if name == "sup" else escape(inside)
-    return f"{escape(found['base'] or '')}<{name}>{nested}</{name}>"
+    return f"{escape(match['base'] or '')}<{name}>{nested}</{name}>"

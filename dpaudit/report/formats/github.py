@@ -33,8 +33,8 @@ def _of_budget(budget: Judged) -> list[str]:
     for finding in budget.findings:
         level = "notice" if finding.waiver else "error" if finding.fails and budget.code != HOLDS else "warning"
         title = f"{finding.rule} {RULES[finding.rule].title}: {budget.name}"
-        told = f"{finding.message} [{finding.fingerprint}]" + (f"; {accepted(finding)}" if finding.waiver else "")
-        lines.append(annotation(level, finding.place, title, told))
+        message = f"{finding.message} [{finding.fingerprint}]" + (f"; {accepted(finding)}" if finding.waiver else "")
+        lines.append(annotation(level, finding.place, title, message))
     if budget.code != HOLDS and not any(finding.fails and not finding.waiver for finding in budget.findings):
         lines.append(annotation("error", budget.place, f"{budget.name}: {budget.verdict}", budget.reason))
     return lines

@@ -36,8 +36,8 @@ def _case(suite: ElementTree.Element, budget: Judged) -> None:
         file=_text(budget.place.file), line=str(budget.place.line),
     )  # fmt: skip
     listed = ElementTree.SubElement(case, "properties")
-    told = {"verdict": budget.verdict, "claim": claimed(budget), "epsilon": proven(budget), "state": budget.state}
-    for name, value in {**told, **({"change": budget.change} if budget.change else {})}.items():
+    properties = {"verdict": budget.verdict, "claim": claimed(budget), "epsilon": proven(budget), "state": budget.state}
+    for name, value in {**properties, **({"change": budget.change} if budget.change else {})}.items():
         ElementTree.SubElement(listed, "property", name=name, value=_text(value))
     lines = [f"{f.rule}: {f.message} ({f.where}) [{f.fingerprint}] {accepted(f)}".rstrip() for f in budget.findings]
     if budget.code == HOLDS:
