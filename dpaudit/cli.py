@@ -29,8 +29,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     try:
-        given = sys.argv[1:] if arguments is None else arguments
-        options = build_parser(_named(given)).parse_args(given)
+        words = sys.argv[1:] if arguments is None else arguments
+        options = build_parser(_named(words)).parse_args(words)
         _check_output(options)
         answer: Answer = options.command(options)
         code, text = answer

@@ -95,8 +95,8 @@ def _hold_to_budget(item: pytest.Item, marker: pytest.Mark) -> None:
     _record("epsilon", show(epsilon))
     _record("delta", show(delta))
     if not held:
-        told = f"DPA001 budget exceeded: ε ≤ {at_most(epsilon)} at δ = {show(delta)} is all that can be proven, budget {claim}"
-        pytest.fail(told, pytrace=False)
+        message = f"DPA001 budget exceeded: ε ≤ {at_most(epsilon)} at δ = {show(delta)} is all that can be proven, budget {claim}"
+        pytest.fail(message, pytrace=False)
 
 
 def _claim(marker: pytest.Mark) -> Claim:
@@ -119,11 +119,13 @@ def _record(name: str, value: str) -> None:
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     """One line, from the reports' properties, so that it is the same when tests run on several workers."""
     reports = [report for group in terminalreporter.stats.values() for report in group if getattr(report, "when", "") == "call"]
-    found = [value for report in reports for name, value in report.user_properties if name in {"dpaudit.budget", "dpaudit.audit"}]
-    if not found:
+    results = [
+        value for report in reports for name, value in report.user_properties if name in {"dpaudit.budget", "dpaudit.audit"}
+    ]
+    if not results:
         return
     counts = {
-        word: sum(value.split()[-1] == word for value in found)
+        word: sum(value.split()[-1] == word for value in results)
         for word in ("held", "exceeded", "certified", "refuted", "unproven")
     }
     budgets = [f"{counts[word]} {word}" for word in ("held", "exceeded") if counts[word]]

@@ -100,9 +100,9 @@ def _actions(options: argparse.Namespace) -> tuple[int, int] | None:
 
 def refuse_algorithm_options(options: argparse.Namespace, more: Sequence[str] = ()) -> None:
     """For a target that takes none of them."""
-    given = [name for name in ("horizon", "actions", "dim", "calibration", *more) if getattr(options, name) is not None]
-    if given:
-        raise DpauditError(f"--{given[0]} is for registered algorithms; {options.target} is none")
+    foreign = [name for name in ("horizon", "actions", "dim", "calibration", *more) if getattr(options, name) is not None]
+    if foreign:
+        raise DpauditError(f"--{foreign[0]} is for registered algorithms; {options.target} is none")
 
 
 class progress:

@@ -207,17 +207,17 @@ def add_canaries_options(command: ArgumentParser) -> None:
     )
 
 
-def add_shuffle_options(command: ArgumentParser, given: str, method: str) -> None:
-    own = "; --method channel reads it from the matrix" if given == "epsilon0" else ""
-    command.add_argument(f"--{given}", required=given == "epsilon", help="exact: 0.1, 1/2, 1e-6" + own)
+def add_shuffle_options(command: ArgumentParser, epsilon: str, method: str) -> None:
+    own = "; --method channel reads it from the matrix" if epsilon == "epsilon0" else ""
+    command.add_argument(f"--{epsilon}", required=epsilon == "epsilon", help="exact: 0.1, 1/2, 1e-6" + own)
     command.add_argument("--n", required=True, help="number of honest reports")
     command.add_argument("--delta", required=True, help="failure probability, exact: 1e-6")
     command.add_argument(
         "--method",
-        choices=("closed", "clone", "laplace", "same", "krr", "unary", "oue", *(["channel"] if given == "epsilon0" else [])),
+        choices=("closed", "clone", "laplace", "same", "krr", "unary", "oue", *(["channel"] if epsilon == "epsilon0" else [])),
         help="closed: the paper's formula; clone: exact for any randomisers, also adaptive ones; same: one randomiser for all "
         "reports, none depends on another; laplace: for Laplace reports; krr: randomised response on --k categories; unary, oue: "
-        f"RAPPOR and optimised unary encoding{'; channel: the matrix in --channel' if given == 'epsilon0' else ''} "
+        f"RAPPOR and optimised unary encoding{'; channel: the matrix in --channel' if epsilon == 'epsilon0' else ''} "
         f"(default {method})",
     )
     command.add_argument("--k", help="number of categories, for --method krr")

@@ -17,15 +17,15 @@ def output_aside() -> Iterator[None]:
             yield
         return
     sys.stdout.flush()
-    kept = os.dup(place)
+    original = os.dup(place)
     try:
         os.dup2(aside, place)
         with redirect_stdout(sys.stderr):
             yield
     finally:
         sys.stdout.flush()
-        os.dup2(kept, place)
-        os.close(kept)
+        os.dup2(original, place)
+        os.close(original)
 
 
 def _descriptor(stream: object) -> int | None:

@@ -96,10 +96,12 @@ def _subject(target: str, options: argparse.Namespace) -> Subject:
         return make_algorithm(target, algorithm_parameters(options))
     refuse_algorithm_options(options)
     with output_aside():
-        found = subjects_of(target)
-    if len(found) > 1:
-        raise DpauditError(f"a certificate is about one subject; name one of the {len(found)} in {target}, as in {target}:name")
-    return found[0]
+        subjects = subjects_of(target)
+    if len(subjects) > 1:
+        raise DpauditError(
+            f"a certificate is about one subject; name one of the {len(subjects)} in {target}, as in {target}:name"
+        )
+    return subjects[0]
 
 
 def _audited(subject: Subject, options: argparse.Namespace) -> AuditEvidence:
@@ -130,12 +132,12 @@ def verify_certificate(options: argparse.Namespace) -> Answer:
     if options.checkpoint is not None:
         raise DpauditError("--checkpoint is for ledgers; a certificate names the head of its ledger itself")
     keys = [read_public_key(file) for file in _trusted(options)]
-    found = check(open_certificate(options.target, keys), ledger=options.ledger, source=options.source)
-    code, answer = (HOLDS if found.opened.trusted else UNPROVEN), found.to_dict()
+    checked = check(open_certificate(options.target, keys), ledger=options.ledger, source=options.source)
+    code, answer = (HOLDS if checked.opened.trusted else UNPROVEN), checked.to_dict()
     try:
-        text = write(options.format, verified_report(answer, found.opened.predicate))
+        text = write(options.format, verified_report(answer, checked.opened.predicate))
         if options.registry is not None and code == HOLDS:
-            entry = registry_entry(found.opened)
+            entry = registry_entry(checked.opened)
             write_file(as_json(entry), options.registry)
             empty = "" if options.format == "json" else f"\n{options.registry}: draft for the OpenDP registry; "
             text += empty and empty + f"fill in {', '.join(name.removeprefix('deployment.') for name in to_fill(entry))}"

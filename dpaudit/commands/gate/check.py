@@ -24,7 +24,7 @@ FORMATS = tuple(name for name in renderers if name not in ("text", "json"))
 def check_command(options: argparse.Namespace) -> Answer:
     from dpaudit.report.content.check import check_report
 
-    also = [_also(given) for given in options.also]
+    also = [_also(option) for option in options.also]
     form = options.format or ("github" if os.environ.get("GITHUB_ACTIONS") == "true" else "text")
     try:
         checked = _checked(options)
@@ -42,14 +42,14 @@ def check_command(options: argparse.Namespace) -> Answer:
     return checked.exit, write(form, report)
 
 
-def _also(given: str) -> tuple[str, Path]:
+def _also(option: str) -> tuple[str, Path]:
     """Refused before the work is done, if it could not be written after it."""
-    form, _, name = given.partition("=")
+    form, _, name = option.partition("=")
     file = Path(name)
     if form not in ("text", "json", *FORMATS) or not name:
-        raise DpauditError(f"--also {given}: give FORMAT=FILE, with one of text, json, {', '.join(FORMATS)}")
+        raise DpauditError(f"--also {option}: give FORMAT=FILE, with one of text, json, {', '.join(FORMATS)}")
     if file.is_dir() or not file.absolute().parent.is_dir():
-        raise DpauditError(f"--also {given}: not a file in an existing folder")
+        raise DpauditError(f"--also {option}: not a file in an existing folder")
     return form, file
 
 
@@ -59,7 +59,7 @@ def _checked(options: argparse.Namespace) -> Checked:
     from dpaudit.gate.policy import read_config
 
     config = read_config()
-    _refuse_overwriting(config, [options.output, *(given.partition("=")[2] for given in options.also)])
+    _refuse_overwriting(config, [options.output, *(option.partition("=")[2] for option in options.also)])
     if options.write_baseline and config.baseline is None:
         raise DpauditError('--write-baseline needs the file\'s name in pyproject.toml: baseline = "dpaudit-baseline.json"')
     with progress("checking", total=len(config.budgets)) as tell:
@@ -71,7 +71,7 @@ def _checked(options: argparse.Namespace) -> Checked:
 
 def _draws(options: argparse.Namespace) -> bool:
     """Only a page and its markdown show pictures; making them takes runs of their own."""
-    forms = [options.format, *(given.partition("=")[0] for given in options.also)]
+    forms = [options.format, *(option.partition("=")[0] for option in options.also)]
     return "html" in forms or "markdown" in forms
 
 

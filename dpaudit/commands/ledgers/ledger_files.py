@@ -46,26 +46,25 @@ def verify_command(options: argparse.Namespace) -> Answer:
 
     if is_certificate(options.target):
         return verify_certificate(options)
-    given = [name for name in ("ledger", "source", "registry") if getattr(options, name) is not None]
-    if given:
-        raise DpauditError(f"--{given[0]} is for certificates; {options.target} is none")
+    foreign = [name for name in ("ledger", "source", "registry") if getattr(options, name) is not None]
+    if foreign:
+        raise DpauditError(f"--{foreign[0]} is for certificates; {options.target} is none")
     mark = None if options.checkpoint is None else load_file(options.checkpoint)
     if mark is not None and not isinstance(mark, dict):
         raise DpauditError(f"{options.checkpoint} is not a checkpoint")
-    found = verify(options.target, mark, None if options.key is None else read_public_key(options.key))
-    code = HOLDS if found.checkpoint_size is None or found.trusted else UNPROVEN
+    ledger = verify(options.target, mark, None if options.key is None else read_public_key(options.key))
+    code = HOLDS if ledger.checkpoint_size is None or ledger.trusted else UNPROVEN
     if options.key is not None and mark is None:
         raise DpauditError("--key is the key that signed a checkpoint; give --checkpoint FILE as well")
     if options.format == "json":
-        return code, as_json(found.to_json())
-    lines = [
-        f"{options.target}: whole; {found.size} entries, {found.releases} releases, {found.kind} ledger, root {found.root[:16]}…"
-    ]
-    if found.checkpoint_size is None:
+        return code, as_json(ledger.to_json())
+    entries = f"{ledger.size} entries, {ledger.releases} releases, {ledger.kind} ledger"
+    lines = [f"{options.target}: whole; {entries}, root {ledger.root[:16]}…"]
+    if ledger.checkpoint_size is None:
         lines.append("  no checkpoint given: entries cut off at the end would not show")
     else:
-        signer = "signed by the trusted key" if found.trusted else "anybody may have signed it: give the trusted key with --key"
-        lines.append(f"  continues the checkpoint at {found.checkpoint_size} entries; {signer}")
+        signer = "signed by the trusted key" if ledger.trusted else "anybody may have signed it: give the trusted key with --key"
+        lines.append(f"  continues the checkpoint at {ledger.checkpoint_size} entries; {signer}")
     return code, "\n".join(lines)
 
 
