@@ -142,10 +142,10 @@ def _solve(stack: Floats, target: float, floor: float, kind: Kind) -> tuple[Floa
     kinds = dict.fromkeys((kind, "minimal") if floor > 0 else (kind,))
     for share, way in ((share, way) for share in (1e-9, 0.2, 0.4, 0.6, 0.8) for way in kinds):
         part, frame_part = (stack, frame) if len(open_) == len(stack) else (stack[open_], frame.take(open_))
-        found, taken = _attempt(frame_part, target - (target - 1) * share, floor, way == "minimal")
-        weights[open_], steps[open_] = found, steps[open_] + taken
-        reached[open_] = _verified(part, frame_part, found)
-        low = floor > 0 and np.where(found > 0, found, np.inf).min(axis=1) < floor * (1 - 1e-12)
+        attempt, taken = _attempt(frame_part, target - (target - 1) * share, floor, way == "minimal")
+        weights[open_], steps[open_] = attempt, steps[open_] + taken
+        reached[open_] = _verified(part, frame_part, attempt)
+        low = floor > 0 and np.where(attempt > 0, attempt, np.inf).min(axis=1) < floor * (1 - 1e-12)
         open_ = open_[(reached[open_] > target * frame_part.rank) | low]
         if not open_.size:
             return weights, frame, reached, steps

@@ -249,9 +249,9 @@ class Elimination:
                 best = every[mine].argmax(axis=0)
                 self.best[self.alive[first:last]] = arms[best]
                 keep[best, np.arange(len(best))] |= ~keep.any(axis=0)  # only with maximum="all" can the set run empty
-            for who, kept in _by_pattern(keep):
+            for who, survivors in _by_pattern(keep):
                 mask = np.zeros_like(active)
-                mask[arms[kept]] = True
+                mask[arms[survivors]] = True
                 parents.append(g)
                 masks.append(mask)
                 members.append(first + who)

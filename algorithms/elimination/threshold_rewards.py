@@ -20,9 +20,9 @@ def threshold_pairs(setting: Setting, step: PrivacyStep) -> list[tuple[Any, Any]
     """Neighbouring rewards around the first elimination that constant rewards can bring about; none if there is no such."""
     loop = Elimination(setting, step)
     while (plan := loop.plan()) is not None:
-        found = _threshold(plan, 0.95 * setting.high)
-        if found is not None:
-            base, rival, loser = found
+        threshold = _threshold(plan, 0.95 * setting.high)
+        if threshold is not None:
+            base, rival, loser = threshold
             return _pairs(setting, plan, int(loop.states.time[0]), base, rival, loser)
         loop.learn(plan, np.zeros(plan.counts.shape[1]))  # rewards of 0 eliminate nobody
     return []
