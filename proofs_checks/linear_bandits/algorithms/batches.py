@@ -83,9 +83,9 @@ def batch_count(quick: bool, *, exponent: Exponent = printed_exponent) -> Decisi
     plain: list[int] = []
     ceiled: list[int] = []
     for horizons in blocks(2, last):
-        for kept, ceilings in ((plain, False), (ceiled, True)):
+        for failing, ceilings in ((plain, False), (ceiled, True)):
             sums, logs = _sums(horizons, exponent, ceilings)
-            kept += horizons[sums[logs, np.arange(len(logs))] < horizons].astype(int).tolist()
+            failing += horizons[sums[logs, np.arange(len(logs))] < horizons].astype(int).tolist()
     evidence: dict[str, Any] = {
         "range": f"every T from 2 to {last}",
         "Σ_{i≤⌊log T⌋} q^i < T at": f"{len(plain)} horizons: {', '.join(runs(plain)[:12])}",

@@ -39,13 +39,13 @@ def witness(maximum: str) -> dict[str, Any] | None:
     estimate = (Fraction(1, 2), u / s)  # so that ⟨a, θ̂ − θ⟩ = u and ⟨b, θ̂ − θ⟩ = −u
     values = {"a": c * estimate[0] + s * estimate[1], "b": c * estimate[0] - s * estimate[1], "e_2": estimate[1]}
     rivals = values if maximum == "all" else {name: values[name] for name in ("a", "b")}
-    kept = [name for name in ("a", "b") if values[name] >= max(rivals.values()) - 2 * gamma]
-    if "a" in kept and "b" in kept:  # both are optimal
+    survivors = [name for name in ("a", "b") if values[name] >= max(rivals.values()) - 2 * gamma]
+    if "a" in survivors and "b" in survivors:  # both are optimal
         return None
     return {
         "a": f"({c}, {s})", "b": f"({c}, −{s})", "θ": "(1/2, 0)", "γ": gamma, "errors": f"{u}, −{u}",
         "θ̂": f"(1/2, {estimate[1]})",
-        "⟨a, θ̂⟩": values["a"], "⟨b, θ̂⟩": values["b"], "⟨e_2, θ̂⟩": values["e_2"], "A_{i+1}": "{" + ", ".join(kept) + "}",
+        "⟨a, θ̂⟩": values["a"], "⟨b, θ̂⟩": values["b"], "⟨e_2, θ̂⟩": values["e_2"], "A_{i+1}": "{" + ", ".join(survivors) + "}",
     }  # fmt: skip
 
 
@@ -64,8 +64,8 @@ def worst_excess(maximum: str, seed: int, dim: int) -> float:
     limits = np.concatenate([means[active] + gamma, gamma - means[active]])
     worst = -math.inf
     for rival in np.flatnonzero(np.ones(20, bool) if maximum == "all" else active):
-        found = linprog(actions[best] - actions[rival], np.vstack([inside, -inside]), limits, bounds=[(None, None)] * dim)
-        worst = max(worst, math.inf if found.status == 3 else -float(found.fun))
+        solution = linprog(actions[best] - actions[rival], np.vstack([inside, -inside]), limits, bounds=[(None, None)] * dim)
+        worst = max(worst, math.inf if solution.status == 3 else -float(solution.fun))
     return worst / (2 * gamma)
 
 
@@ -119,9 +119,9 @@ def _decide(quick: bool, maximum: str, model: str) -> Decision:
         )
     if exact is None:
         return decided("refuted", f"the good event allows ⟨α − a*, θ̂⟩ = {max(excess):.6g}·2γ", evidence, CORRECTED)
-    gone, kept = float(exact["⟨e_2, θ̂⟩"]), exact["A_{i+1}"]
+    gone, left = float(exact["⟨e_2, θ̂⟩"]), exact["A_{i+1}"]
     summary = (
-        f"A = {{a, b, e_2}}, e_2 has left: ⟨e_2, θ̂⟩ = {gone:.4g}, A_{{i+1}} = {kept}; so in {often['A_{i+1} empty']:.1%} of runs"
+        f"A = {{a, b, e_2}}, e_2 has left: ⟨e_2, θ̂⟩ = {gone:.4g}, A_{{i+1}} = {left}; so in {often['A_{i+1} empty']:.1%} of runs"
     )
     return decided("refuted", summary, {"counterexample": exact, **evidence}, CORRECTED)
 

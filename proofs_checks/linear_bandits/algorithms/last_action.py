@@ -72,13 +72,13 @@ def with_closed_form(audited: Decision, rows: Sequence[Row], correction: str) ->
     """Refuted where the closed form exceeds the claim; else as audited."""
     worst = max(rows, key=lambda row: row["loss/ε"])
     table = [{name: row[name] for name in ("ε", "P", OTHER, "loss", "loss/ε") if name in row} for row in rows]
-    told = {"what is played last, in closed form": table, **audited.evidence}
+    evidence_so_far = {"what is played last, in closed form": table, **audited.evidence}
     if worst["loss/ε"] <= 1 + 1e-12:
-        return Decision(audited.verdict, told, audited.correction)
+        return Decision(audited.verdict, evidence_so_far, audited.correction)
     summary = (
         f"T = {worst['T']}, A = {{1, −1}}, claimed ε = {worst['ε']}: {worst['event']} with probability {float(worst['P']):.6g} "
     )
     summary += f"against {float(worst[OTHER]):.6g}: a loss of {float(worst['loss']):.6g} for who sees the actions"
-    evidence = {key: value for key, value in told.items() if key not in ("summary", "counterexample")}
+    evidence = {key: value for key, value in evidence_so_far.items() if key not in ("summary", "counterexample")}
     witness = {"an audit's witness": audited.evidence["counterexample"]} if "counterexample" in audited.evidence else {}
     return Decision("refuted", {"summary": summary, "counterexample": worst, **evidence, **witness}, correction)

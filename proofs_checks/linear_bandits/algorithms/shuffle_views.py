@@ -53,7 +53,7 @@ def pairs_only(dealt: tuple[int, ...], actions: tuple[int, ...], reports: tuple[
 
 def law(rewards: Sequence[int], actions: tuple[int, ...], view: View, deals: Sequence[tuple[int, ...]], p: Fraction = P) -> Law:
     """The law of a view: client j gets slot dealt[j], each deal alike, and reports its reward, or its opposite with 1/(1+p)."""
-    found: Law = defaultdict(Fraction)
+    masses: Law = defaultdict(Fraction)
     for dealt in deals:
         for flips in product((False, True), repeat=len(rewards)):
             weight = Fraction(1, len(deals))
@@ -61,21 +61,21 @@ def law(rewards: Sequence[int], actions: tuple[int, ...], view: View, deals: Seq
             for client, flipped in enumerate(flips):
                 weight *= (1 if flipped else p) / (1 + p)
                 reports[dealt[client]] = -rewards[client] if flipped else rewards[client]
-            found[view(dealt, actions, tuple(reports))] += weight
-    return found
+            masses[view(dealt, actions, tuple(reports))] += weight
+    return masses
 
 
 def data_first(rewards: Sequence[int], actions: tuple[int, ...], p: Fraction = P) -> Law:
     """The proof's reduction: shuffle the rewards, then randomise the j-th for the j-th action, reveal the pairs."""
-    found: Law = defaultdict(Fraction)
+    masses: Law = defaultdict(Fraction)
     orders = list(permutations(rewards))
     for order in orders:
         for reports in product((-1, 1), repeat=len(rewards)):
             weight = Fraction(1, len(orders))
             for reward, report in zip(order, reports, strict=True):
                 weight *= (p if reward == report else 1) / (1 + p)
-            found[tuple(sorted(zip(actions, reports, strict=True)))] += weight
-    return found
+            masses[tuple(sorted(zip(actions, reports, strict=True)))] += weight
+    return masses
 
 
 def neighbours(n: int) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
@@ -88,7 +88,9 @@ def neighbours(n: int) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
 
 def hockey_stick(first: Law, second: Law, e: Fraction) -> Fraction:
     """δ(ε) = Σ (P − e^ε P')_+."""
-    return sum((max(weight - e * second.get(seen, Fraction(0)), Fraction(0)) for seen, weight in first.items()), Fraction(0))
+    return sum(
+        (max(weight - e * second.get(outcome, Fraction(0)), Fraction(0)) for outcome, weight in first.items()), Fraction(0)
+    )
 
 
 def curve(n: int, make: Callable[[Sequence[int]], Law]) -> dict[Fraction, Fraction]:
@@ -105,8 +107,10 @@ def reduction(quick: bool, *, view: View = played_actions) -> Decision:
         for rewards, _ in neighbours(n):
             equal &= law(rewards, actions, pairs_only, deals) == data_first(rewards, actions)
         promised = curve(n, partial(data_first, actions=actions))
-        seen = curve(n, partial(law, actions=actions, view=view, deals=deals))
-        rows += [{"n": n, "e^ε": e, "δ after the reduction": promised[e], "δ of the observer": seen[e]} for e in LEVELS if e < P]
+        observed = curve(n, partial(law, actions=actions, view=view, deals=deals))
+        rows += [
+            {"n": n, "e^ε": e, "δ after the reduction": promised[e], "δ of the observer": observed[e]} for e in LEVELS if e < P
+        ]
     failing = [row for row in rows if row["δ of the observer"] > row["δ after the reduction"]]
     evidence: dict[str, Any] = {
         "randomiser": "binary randomised response, e^ε0 = 3, exact fractions; n clients, n different actions",
@@ -118,12 +122,12 @@ def reduction(quick: bool, *, view: View = played_actions) -> Decision:
         small = [row for row in failing if row["n"] == failing[0]["n"]]
         first = max(small, key=lambda row: row["δ of the observer"] - row["δ after the reduction"])
         evidence["counterexample"] = first
-        told = f"n = {first['n']}, e^ε0 = 3, e^ε = {first['e^ε']}: δ = {first['δ of the observer']} for who sees the actions, "
-        told += (
+        summary = f"n = {first['n']}, e^ε0 = 3, e^ε = {first['e^ε']}: δ = {first['δ of the observer']} for who sees the actions, "
+        summary += (
             f"{first['δ after the reduction']} after the reduction; holds for a server that cannot see who played what (footnote)"
         )
         correction = "claim it for the observer `shuffled` only; who sees who played what gets amplification over min_a n_ia, "
-        return decided("refuted", told, evidence, correction + "with ε0 = ε as fallback")
+        return decided("refuted", summary, evidence, correction + "with ε0 = ε as fallback")
     if not equal:
         return decided("conditional", "the laws of the pairs differ", evidence)
     return decided("verified", f"no view costs more than the reduction's, n ≤ {rows[-1]['n']}", evidence)
@@ -165,8 +169,10 @@ def permute_rewards(quick: bool, *, distinct: bool = True, known: bool = True) -
     }
     if gained:
         first = gained[0]
-        told = f"n = {first['n']}, e^ε = {first['e^ε']}: δ = {first['δ after shuffling']}, below {first['δ of a report alone']}"
-        return decided("refuted", told, evidence)
+        summary = (
+            f"n = {first['n']}, e^ε = {first['e^ε']}: δ = {first['δ after shuffling']}, below {first['δ of a report alone']}"
+        )
+        return decided("refuted", summary, evidence)
     return decided("verified", f"δ(ε) after shuffling equals that of a report alone in all {len(rows)} cases", evidence)
 
 

@@ -95,14 +95,14 @@ def examine(epsilon: Fraction, n: int, delta: Fraction, rule: Rule, numerator: F
     """
     epsilon0 = rule(epsilon, n, delta)
     scale = numerator / epsilon0
-    found = extreme_report_attack(scale, spread, n, delta)
+    attack = extreme_report_attack(scale, spread, n, delta)
     proven = None
-    if found.epsilon <= epsilon:
+    if attack.epsilon <= epsilon:
         local = spread / scale
         proven = local if local <= epsilon else dp.amplify(local, n, delta, method="clone", attack=False).upper
         if proven > epsilon:
             proven = min(proven, dp.amplify(local, n, delta, method="laplace", attack=False).upper)
-    return Cell(epsilon, delta, n, epsilon0, found.epsilon, found.threshold, found.event, proven)
+    return Cell(epsilon, delta, n, epsilon0, attack.epsilon, attack.threshold, attack.event, proven)
 
 
 def by_horizon(cells: Sequence[Cell], horizon: int) -> Row:

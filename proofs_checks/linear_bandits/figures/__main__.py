@@ -51,9 +51,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--instances", type=int, default=1000, help="random instances per point (default 1000)")
     parser.add_argument("--seed", type=int, default=SEED, help=f"of instances, rewards and noise (default {SEED})")
     parser.add_argument("--workers", type=int, default=2, help="processes (default 2)")
-    given = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     started = time.perf_counter()
-    for path in write(compute(given.instances, given.seed, given.workers), given.output):
+    for path in write(compute(options.instances, options.seed, options.workers), options.output):
         print(path)
     print(f"{time.perf_counter() - started:.0f} s")
     return 0

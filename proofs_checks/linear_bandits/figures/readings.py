@@ -30,9 +30,9 @@ def _against(model: str, calibration: str, epsilons: tuple[str, ...], count: int
     return [(epsilon, *ratio(spot(model, calibration, epsilon, count), base)) for epsilon in epsilons]
 
 
-def _table(found: list[tuple[str, float, float]], model: str, calibration: str, count: int) -> list[Row]:
+def _table(ratios: list[tuple[str, float, float]], model: str, calibration: str, count: int) -> list[Row]:
     rows = []
-    for epsilon, value, error in found:
+    for epsilon, value, error in ratios:
         here = spot(model, calibration, epsilon, count)
         row = {"model": model, "ε": epsilon, "regret": round(here.mean), "± standard error": round(here.error)}
         rows.append({**row, "over non-private": short(value, 4), "± se": short(error, 2)})
@@ -55,10 +55,10 @@ def converges(
     count, limit = _instances(quick), limit or (LIMIT[::2] if quick else LIMIT)
     rows, far = [], []
     for model in ("central", "shuffled", "local"):
-        found = _against(model, calibration, limit, count)
-        rows += _table(found, model, calibration, count)
-        if abs(found[-1][1] - 1) > tolerance or abs(found[-1][1] - 1) > abs(found[0][1] - 1) + tolerance:
-            far.append(f"{model}: {found[-1][1]:.4g} at ε = {found[-1][0]}")
+        ratios = _against(model, calibration, limit, count)
+        rows += _table(ratios, model, calibration, count)
+        if abs(ratios[-1][1] - 1) > tolerance or abs(ratios[-1][1] - 1) > abs(ratios[0][1] - 1) + tolerance:
+            far.append(f"{model}: {ratios[-1][1]:.4g} at ε = {ratios[-1][0]}")
     textbook, base = spot("phased", "textbook", None, count), spot("nonprivate", calibration, None, count)
     other, error = ratio(base, textbook)
     evidence: Row = {
@@ -72,11 +72,11 @@ def converges(
     if far:
         evidence["counterexample"] = far
         return decided("refuted", "not within 1 % of the loop without noise: " + "; ".join(far), evidence)
-    told = f"all three reach the loop without noise within {tolerance:.0%} at ε = {limit[-1]}"
+    summary = f"all three reach the loop without noise within {tolerance:.0%} at ε = {limit[-1]}"
     if abs(other - 1) > max(CLOSE - 1, SURE * error):
         apart = f"that limit, {base.mean:.0f}, is {other:.3g} times the textbook's {textbook.mean:.0f}"
-        return decided("conditional", f"{told}; but {apart}", evidence, "“the non-private version of the same loop”")
-    return decided("verified", told, evidence)
+        return decided("conditional", f"{summary}; but {apart}", evidence, "“the non-private version of the same loop”")
+    return decided("verified", summary, evidence)
 
 
 def _close(quick: bool, model: str, calibration: str, name: str, close: float) -> Decision:
@@ -84,14 +84,14 @@ def _close(quick: bool, model: str, calibration: str, name: str, close: float) -
     conditional: it depends on ε, or on what is called close."""
     count = _instances(quick)
     epsilons = ("0.1", "1", "10") if quick else EPSILONS
-    found = _against(model, calibration, epsilons, count)
+    ratios = _against(model, calibration, epsilons, count)
     textbook = spot("phased", "textbook", None, count)
     beside = [
         {"ε": epsilon, "over the textbook's": short(ratio(spot(model, calibration, epsilon, count), textbook)[0], 4)}
         for epsilon in epsilons
     ]
     evidence: Row = {
-        f"{model}, {calibration}": _table(found, model, calibration, count),
+        f"{model}, {calibration}": _table(ratios, model, calibration, count),
         "“closely follows” is read as": f"at most {close:g} times the same loop without noise; by no reading: more than "
         f"{FAR:g} times; both by {SURE:g} standard errors",
         "against " + TEXTBOOK: beside,
@@ -100,19 +100,19 @@ def _close(quick: bool, model: str, calibration: str, name: str, close: float) -
         "not covered": "the figure's own range of ε, which the source does not give; here ε = 0.1 to 100",
         "figures": _figure(calibration, epsilons, count, name),
     }
-    far = [(epsilon, value) for epsilon, value, error in found if value - SURE * error > close]
-    near = [epsilon for epsilon, value, _ in found if value <= close]
+    far = [(epsilon, value) for epsilon, value, error in ratios if value - SURE * error > close]
+    near = [epsilon for epsilon, value, _ in ratios if value <= close]
     if not far:
         return decided(
-            "verified", f"at most {max(v for _, v, _ in found):.3g} of the non-private regret for ε ≥ {epsilons[0]}", evidence
+            "verified", f"at most {max(v for _, v, _ in ratios):.3g} of the non-private regret for ε ≥ {epsilons[0]}", evidence
         )
     one = dict(far).get("1")
     since = f"within {close:g} times from ε = {near[0]} on" if near else f"not within {close:g} times anywhere"
-    told = f"{since}; {far[0][1]:.3g} times at ε = {far[0][0]}" + ("" if one is None else f", {one:.3g} times at ε = 1")
-    if any(epsilon == "1" and value - SURE * error > FAR for epsilon, value, error in found):
+    summary = f"{since}; {far[0][1]:.3g} times at ε = {far[0][0]}" + ("" if one is None else f", {one:.3g} times at ε = 1")
+    if any(epsilon == "1" and value - SURE * error > FAR for epsilon, value, error in ratios):
         evidence["counterexample"] = next(row for row in evidence[f"{model}, {calibration}"] if row["ε"] == "1")
-        return decided("refuted", told, evidence)
-    return decided("conditional", told, evidence, f"for ε ≥ {near[0]}" if near else None)
+        return decided("refuted", summary, evidence)
+    return decided("conditional", summary, evidence, f"for ε ≥ {near[0]}" if near else None)
 
 
 def central_close(quick: bool, *, model: str = "central", calibration: str = "printed", close: float = CLOSE) -> Decision:

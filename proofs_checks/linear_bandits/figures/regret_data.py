@@ -58,8 +58,8 @@ class Spot:
         return float(np.std(self.regret, ddof=1)) / math.sqrt(len(self.regret))
 
     def row(self) -> dict[str, Any]:
-        kept = {name: value for name, value in asdict(self).items() if name != "regret"}
-        return {**kept, "instances": len(self.regret), "mean": round(self.mean, 1), "standard_error": round(self.error, 1)}
+        setting = {name: value for name, value in asdict(self).items() if name != "regret"}
+        return {**setting, "instances": len(self.regret), "mean": round(self.mean, 1), "standard_error": round(self.error, 1)}
 
 
 def ratio(above: Spot, below: Spot) -> tuple[float, float]:

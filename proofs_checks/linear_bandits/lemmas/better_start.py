@@ -66,8 +66,8 @@ def _run(promise: Promise, name: str, actions: np.ndarray) -> Row:
     _, _, before = descend(actions, first, line_search, 0)
     gap = _log_det(actions, weights) - _log_det(actions, first) if math.isfinite(before) else math.inf
     broken = [
-        told
-        for told, holds in (
+        promised
+        for promised, holds in (
             ("actions", (first > 0).sum() <= promise.actions * d),
             ("gap", gap <= d * (promise.constant + promise.growth * math.log(d)) + 1e-9),
             ("leverage", promise.leverage is None or before <= promise.leverage * d * (1 + 1e-9)),
@@ -123,17 +123,17 @@ def initialisation(quick: bool, *, promise: Promise = EXCHANGED) -> Decision:
         row = broken[0]
         where = f"{row['A']}, d = {row['d']}, |A| = {row['|A|']}"
         evidence["counterexample"] = row
-        told = f"{where}: support {row['support']}, promised {row['promised']} (broken: {row['broken']})"
-        return decided("refuted", told, evidence)
+        summary = f"{where}: support {row['support']}, promised {row['promised']} (broken: {row['broken']})"
+        return decided("refuted", summary, evidence)
     if not math.isfinite(promise.most):
         grows = f"{promise.size(100) / 100:.3g} at d = 100, {promise.size(10**9) / 1e9:.3g} at 10^9"
-        told = f"{promise.name}: free of |A|, but proven size/d grows as log log d ({grows}); measured ≤ {most:.3g}"
+        summary = f"{promise.name}: free of |A|, but proven size/d grows as log log d ({grows}); measured ≤ {most:.3g}"
         return decided(
-            "conditional", told, evidence, f"O(d log log d) for this start; {EXCHANGED.most:g}·d from {EXCHANGED.name}"
+            "conditional", summary, evidence, f"O(d log log d) for this start; {EXCHANGED.most:g}·d from {EXCHANGED.name}"
         )
-    told = f"from {promise.name}: at most {promise.most:.3g}·d in every dimension, free of |A|; measured ≤ {most:.3g}·d"
-    told += "; for the start of the cited book only O(d log log d) is proven" if promise is EXCHANGED else ""
-    return decided("verified", told, evidence)
+    summary = f"from {promise.name}: at most {promise.most:.3g}·d in every dimension, free of |A|; measured ≤ {most:.3g}·d"
+    summary += "; for the start of the cited book only O(d log log d) is proven" if promise is EXCHANGED else ""
+    return decided("verified", summary, evidence)
 
 
 START = "a better start frees the iterations of |A| and gives a core set of size O(d)"

@@ -126,11 +126,11 @@ def core_set_leverage(
     if unproven or far or above or not enough(B):
         return decided("conditional", "the size is not proven, or was not reached", evidence)
     most = max(row["support"] / row["d"] for row in rows)
-    found = f"{B}·d actions are enough for every d (found: ≤ {most:.3g}·d in {len(rows)} sets)"
+    size_proven = f"{B}·d actions are enough for every d (found: ≤ {most:.3g}·d in {len(rows)} sets)"
     if not polynomial:
-        summary = f"{found}; polynomial in d and |A|, but |A| = (3T)^d: not in d alone"
+        summary = f"{size_proven}; polynomial in d and |A|, but |A| = (3T)^d: not in d alone"
         return decided("conditional", summary, evidence, "polynomial in d and |A|")
-    return decided("verified", f"{found}; polynomial in d", evidence)
+    return decided("verified", f"{size_proven}; polynomial in d", evidence)
 
 
 USED = ("proofs_checks.linear_bandits.lemmas.action_families", "proofs_checks.linear_bandits.lemmas.exchange_design")

@@ -156,9 +156,9 @@ def support(quick: bool, *, start: Start = uniform, size: Callable[[int], int] =
     if large:
         first = large[0]
         evidence["counterexample"] = first
-        told = f"support {first['support']} > {first['B·d']} = B·d after {first['steps']} steps"
+        excess = f"support {first['support']} > {first['B·d']} = B·d after {first['steps']} steps"
         fix = "start from 2d exchanged actions (remark-fw.initialisation), or prune (Carathéodory)"
-        return decided("refuted", f"d = {first['d']}, |A| = {first['|A|']}: {told}", evidence, fix)
+        return decided("refuted", f"d = {first['d']}, |A| = {first['|A|']}: {excess}", evidence, fix)
     most = max(row["support"] / row["d"] for row in rows)
     return decided("verified", f"support at most {most:.3g}·d in {len(rows)} runs", evidence)
 

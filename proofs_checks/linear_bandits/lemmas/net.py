@@ -119,18 +119,18 @@ def covers(net: Points, points: Points, zeta: Fraction) -> bool:
 def rank(rows: Sequence[Sequence[int | Fraction]]) -> int:
     """Exact, by elimination over the fractions."""
     matrix = [[Fraction(x) for x in row] for row in rows]
-    found = 0
+    pivots = 0
     for column in range(len(matrix[0]) if matrix else 0):
-        pivot = next((row for row in matrix[found:] if row[column]), None)
+        pivot = next((row for row in matrix[pivots:] if row[column]), None)
         if pivot is None:
             continue
-        place = matrix.index(pivot, found)
-        matrix[found], matrix[place] = matrix[place], matrix[found]
-        for row in matrix[found + 1 :]:
+        place = matrix.index(pivot, pivots)
+        matrix[pivots], matrix[place] = matrix[place], matrix[pivots]
+        for row in matrix[pivots + 1 :]:
             factor = row[column] / pivot[column]
             row[:] = [x - factor * y for x, y in zip(row, pivot, strict=True)]
-        found += 1
-    return found
+        pivots += 1
+    return pivots
 
 
 def separated(points: Points, zeta: Fraction) -> Points:

@@ -116,8 +116,8 @@ def ratios_are_below_the_ends(rows: Rows) -> bool:
 
 def difference(rows: Rows, x: int, other: int, e: Fraction) -> Law:
     """The law of G for the pair (x, x')."""
-    found = ratios(rows)
-    return law_of([a - e * b for a, b in zip(found[x], found[other], strict=True)], rows)
+    quotients = ratios(rows)
+    return law_of([a - e * b for a, b in zip(quotients[x], quotients[other], strict=True)], rows)
 
 
 def differences_are_below_the_endpoint_pair(rows: Rows) -> bool:
@@ -183,8 +183,8 @@ def worst_table(rows: Rows, n: int, count: int, seed: int = 7) -> tuple[Fraction
     for table, row in _tables(len(rows) - 1, n, count, seed):
         first, second = observed(rows, table), observed(rows, (row, *table[1:]))
         for e, limit in limits.items():
-            found = hockey_stick(first, second, e)
-            share = found / limit if limit else Fraction(2 if found else 0)
+            delta = hockey_stick(first, second, e)
+            share = delta / limit if limit else Fraction(2 if delta else 0)
             if share > best:
                 best, where = share, (table, (row, *table[1:]), e)
     return best, where
@@ -229,12 +229,12 @@ def endpoint_pair(quick: bool, *, randomisers: Sequence[tuple[str, Rows]] | None
         for n, (share, (table, other, e)) in shares.items():
             if share > 1:
                 shown = {"randomiser": name, "n": n, "table": table, "neighbour": other, "e^ε": e, "times the bound": share}
-                told = f"{name}: a pair of tables with n = {n} exceeds the bound {float(share):.4g} times"
-                return decided("refuted", told, {"cases": rows, "counterexample": shown, "steps that fail": failed})
+                summary = f"{name}: a pair of tables with n = {n} exceeds the bound {float(share):.4g} times"
+                return decided("refuted", summary, {"cases": rows, "counterexample": shown, "steps that fail": failed})
         if failed:
             return decided("unchecked", f"{name}: no table exceeds the bound, but the proof does not apply", {"cases": rows})
-    told = f"every step holds exactly for {len(rows)} lattices, and no table comes above the bound"
-    return decided("verified", told, {"range": tested, "not covered": NOT_COVERED, "cases": rows})
+    summary = f"every step holds exactly for {len(rows)} lattices, and no table comes above the bound"
+    return decided("verified", summary, {"range": tested, "not covered": NOT_COVERED, "cases": rows})
 
 
 CHECKS = (

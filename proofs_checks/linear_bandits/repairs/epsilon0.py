@@ -55,8 +55,8 @@ def closed(quick: bool, *, rule: Rule = closed_rule) -> Decision:
     worst = max(cells, key=lambda cell: cell.attacked / cell.epsilon)
     if verdict == "refuted":
         evidence["counterexample"] = worst.row()
-        told = f"ε = {worst.epsilon}, n = {worst.n}, ε0 = {float(worst.epsilon0):.6g}: true ε ≥ {float(worst.attacked):.6g}"
-        return decided(verdict, told, evidence)
+        summary = f"ε = {worst.epsilon}, n = {worst.n}, ε0 = {float(worst.epsilon0):.6g}: true ε ≥ {float(worst.attacked):.6g}"
+        return decided(verdict, summary, evidence)
     if verdict == "verified" and not apart:
         evidence["regret, K=10, d=2, T=10^6, ε=1"] = [
             shuffled_regret(kind, Fraction(1), 40 if quick else 400) for kind in ("printed", "corrected")
@@ -123,10 +123,10 @@ def by_enumeration(n: int, p: Fraction, e: Fraction) -> Fraction:
     for others in product((None, 1, 2), repeat=n - 1):
         weight = math.prod(((1 - 1 / p) if other is None else 1 / (2 * p) for other in others), start=Fraction(1))
         for said, likely, unlikely in ((1, p, Fraction(1)), (2, Fraction(1), p)):
-            seen = others.count(1) + (said == 1), others.count(2) + (said == 2)
-            first[seen] = first.get(seen, Fraction(0)) + weight * likely / (1 + p)
-            second[seen] = second.get(seen, Fraction(0)) + weight * unlikely / (1 + p)
-    return sum((max(first[seen] - e * second[seen], Fraction(0)) for seen in first), Fraction(0))
+            counts = others.count(1) + (said == 1), others.count(2) + (said == 2)
+            first[counts] = first.get(counts, Fraction(0)) + weight * likely / (1 + p)
+            second[counts] = second.get(counts, Fraction(0)) + weight * unlikely / (1 + p)
+    return sum((max(first[counts] - e * second[counts], Fraction(0)) for counts in first), Fraction(0))
 
 
 def response_delta(n: int, p: Fraction, e: Fraction) -> Fraction:

@@ -82,10 +82,10 @@ def enumerated(quick: bool, crowd: Crowd) -> list[Row]:
             for arm in sorted({counts.index(count) for count in counts}):
                 known = tuple(sorted(actions, key=lambda action: action != arm))  # who plays what; the target's arm first
                 deals = [deal for deal in permutations(range(n)) if tuple(actions[slot] for slot in deal) == known]
-                seen = curve(n, partial(law, actions=actions, view=actions_and_pairs, deals=deals))
+                observed = curve(n, partial(law, actions=actions, view=actions_and_pairs, deals=deals))
                 promised = alone[crowd(counts)]
                 rows += [
-                    {"n_ia": list(counts), "the target's n_ia": counts[arm], "e^ε": e, "δ seen": seen[e],
+                    {"n_ia": list(counts), "the target's n_ia": counts[arm], "e^ε": e, "δ seen": observed[e],
                      "δ of the crowd": promised[e], "δ of its own arm": alone[counts[arm]][e]}
                     for e in LEVELS if e < P
                 ]  # fmt: skip

@@ -45,11 +45,11 @@ def noise(quick: bool, *, scale: Scale = corrected_scale, calibration: str = "co
     }
     refuted = [row for row in audits if row["verdict"] == "refuted"]
     if over or refuted:
-        told = [f"s = {row['s']}, ε = {row['ε']}: Lap({row['scale']}) costs {row['cost']}" for row in over[:1]]
-        told += [
+        violations = [f"s = {row['s']}, ε = {row['ε']}: Lap({row['scale']}) costs {row['cost']}" for row in over[:1]]
+        violations += [
             f"{row['model']} on [{row['low']}, {row['high']}], ε = {row['ε']}: ε ≥ {row['attacked ≥']:.6g}" for row in refuted[:1]
         ]
-        return decided("refuted", "; ".join(told), evidence, "Lap(s/ε), s = high − low")
+        return decided("refuted", "; ".join(violations), evidence, "Lap(s/ε), s = high − low")
     certified = sum(row["verdict"] == "certified" for row in audits)
     if certified < len(audits) or any(row["cost"] != row["ε"] for row in rows):
         return decided("conditional", f"{certified} of {len(audits)} audits certify", evidence)
@@ -88,10 +88,10 @@ def _audited(make: Callable[..., Any], low: str, high: str, calibration: str) ->
     """One algorithm, one action, 20 rounds; ε = 5, where printed shuffled noise fails in every batch."""
     more = {"delta": "1e-6"} if make is shuffled else {}
     subject = make(epsilon="5", horizon=20, actions=(1, 1), low=low, high=high, calibration=calibration, **more)
-    found = dp.audit(subject, samples=200, seed=1)
-    upper = None if found.upper is None else found.upper.epsilon
-    return {"model": make.__name__, "low": low, "high": high, "ε": "5", "observer": found.claim.observer,
-            "verdict": str(found.verdict), "attacked ≥": round(found.lower.epsilon, 9), "proven ≤": upper}  # fmt: skip
+    verdict = dp.audit(subject, samples=200, seed=1)
+    upper = None if verdict.upper is None else verdict.upper.epsilon
+    return {"model": make.__name__, "low": low, "high": high, "ε": "5", "observer": verdict.claim.observer,
+            "verdict": str(verdict.verdict), "attacked ≥": round(verdict.lower.epsilon, 9), "proven ≤": upper}  # fmt: skip
 
 
 def _regrets(instances: int) -> list[Row]:

@@ -89,28 +89,28 @@ def exact_delta(rows: Rows, n: int, e: Fraction, pair: tuple[int, int]) -> Fract
     worst = NONE
     for others in itertools.combinations_with_replacement(range(len(rows)), n - 1):
         first, second = (_reports(rows, (target, *others)) for target in pair)
-        worst = max(worst, sum((max(first[seen] - e * second[seen], NONE) for seen in first), NONE))
+        worst = max(worst, sum((max(first[outcome] - e * second[outcome], NONE) for outcome in first), NONE))
     return worst
 
 
 def _reports(rows: Rows, inputs: Sequence[int]) -> dict[tuple[int, ...], Fraction]:
     law: dict[tuple[int, ...], Fraction] = {}
     for outputs in itertools.product(range(len(rows[0])), repeat=len(inputs)):
-        seen = tuple(sorted(outputs))
-        law[seen] = law.get(seen, NONE) + math.prod((rows[x][y] for x, y in zip(inputs, outputs, strict=True)), start=ONE)
+        multiset = tuple(sorted(outputs))
+        law[multiset] = law.get(multiset, NONE) + math.prod((rows[x][y] for x, y in zip(inputs, outputs, strict=True)), start=ONE)
     return law
 
 
 def channels(count: int, seed: int = 1) -> list[tuple[Fraction, Rows]]:
     """(p, R): rows are orders of the same numbers between m and pm, so that every ratio is at most p; binary response first."""
-    rng, found = np.random.default_rng(seed), list[tuple[Fraction, Rows]]()
-    found.append((Fraction(3), [[Fraction(3, 4), Fraction(1, 4)], [Fraction(1, 4), Fraction(3, 4)]]))
-    while len(found) < count:
+    rng, randomisers = np.random.default_rng(seed), list[tuple[Fraction, Rows]]()
+    randomisers.append((Fraction(3), [[Fraction(3, 4), Fraction(1, 4)], [Fraction(1, 4), Fraction(3, 4)]]))
+    while len(randomisers) < count:
         p, outputs = int(rng.integers(2, 5)), int(rng.integers(2, 4))
         numbers = [2, 2 * p, *(int(x) for x in rng.integers(2, 2 * p + 1, outputs - 2))]
         rows = [[Fraction(numbers[i], sum(numbers)) for i in rng.permutation(outputs)] for _ in range(3)]
-        found.append((Fraction(p), rows))
-    return found
+        randomisers.append((Fraction(p), rows))
+    return randomisers
 
 
 def labelled_delta(p: Fraction, e: Fraction) -> Fraction:
@@ -144,7 +144,7 @@ def same_randomiser(quick: bool, *, worst: Worst = worst_law) -> Decision:
     ]
     unsplit = [case for case in ratios if not is_mean_of_its_parts(*case)]
     unordered = [case for case in shares if not rises_in_convex_order(*case)]
-    broken = next((found for case in cases if (found := broken_step(*case, worst)) is not None), None)
+    broken = next((step for case in cases if (step := broken_step(*case, worst)) is not None), None)
     p, e = Fraction(3), Fraction(3, 2)
     evidence: dict[str, Any] = {
         "range": f"e^ε0 from 3/2 to 20, n ≤ {cases[-1][3]}, randomisers with at most 3 outputs: exact fractions",

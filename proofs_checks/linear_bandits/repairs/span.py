@@ -109,11 +109,11 @@ def examined(points: list[list[Fraction]], size: int, batch: int, estimator: Est
     """One batch on one set: is the estimator that of the span, the leverage at most 2m, γ that of m, and does γ cover?"""
     actions = np.array([[float(x) for x in point] for point in points])
     plan, dim = batch_of(actions, batch), actions.shape[1]
-    kept = np.flatnonzero(plan.counts[0])
-    support, counts = [int(plan.support[0][k]) for k in kept], [int(plan.counts[0][k]) for k in kept]
+    pulled = np.flatnonzero(plan.counts[0])
+    support, counts = [int(plan.support[0][k]) for k in pulled], [int(plan.counts[0][k]) for k in pulled]
     exact, norms = in_the_span(points, support, counts)
-    used = estimator(plan, actions)[kept]
-    apart = max(abs(used[k, a] - float(exact[k][a])) for k in range(len(kept)) for a in range(len(points)))
+    used = estimator(plan, actions)[pulled]
+    apart = max(abs(used[k, a] - float(exact[k][a])) for k in range(len(pulled)) for a in range(len(points)))
     biased = max(abs(sum(n * used[k, a] * actions[s] @ actions[0] for k, (s, n) in enumerate(zip(support, counts, strict=True)))
                      - actions[a] @ actions[0]) for a in range(len(points)))  # fmt: skip
     m, power = dimension(size, dim), Setting(actions, HORIZON).growth ** batch
@@ -207,9 +207,9 @@ def _regret(dim: int, instances: int) -> Row:
 def _privacy() -> Row:
     """The released sums are the same; what is done with them is post-processing."""
     actions = np.array([[0.6, 0.0, 0.8], [0.3, 0.0, 0.4], [0.0, 0.5, 0.0]])
-    found = dp.audit(central(epsilon="1", horizon=50, actions=actions, calibration="corrected"), samples=200, seed=1)
-    upper = None if found.upper is None else found.upper.epsilon
-    return {"A": "3 actions of rank 2 in R^3", "claimed ε": "1", "verdict": str(found.verdict), "proven ≤": upper,
+    verdict = dp.audit(central(epsilon="1", horizon=50, actions=actions, calibration="corrected"), samples=200, seed=1)
+    upper = None if verdict.upper is None else verdict.upper.epsilon
+    return {"A": "3 actions of rank 2 in R^3", "claimed ε": "1", "verdict": str(verdict.verdict), "proven ≤": upper,
             "buys": "the same ε, for it changes no release; as printed there is no estimate to protect"}  # fmt: skip
 
 

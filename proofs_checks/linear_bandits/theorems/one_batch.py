@@ -40,12 +40,12 @@ def overlapping(before: tuple[tuple[Output, ...], ...]) -> tuple[int, ...] | Non
 
 def view(bits: tuple[int, ...], schedule: Schedule) -> Law:
     """The law of all outputs. A report is the bit itself, flagged, with probability δ; else randomised response with p = 3."""
-    found: Law = defaultdict(Fraction)
+    masses: Law = defaultdict(Fraction)
 
     def play(before: tuple[tuple[Output, ...], ...], weight: Fraction) -> None:
         rounds = schedule(before)
         if rounds is None:
-            found[before] += weight
+            masses[before] += weight
             return
         for outputs in product(((True, 0), (True, 1), (False, 0), (False, 1)), repeat=len(rounds)):
             share = weight
@@ -56,7 +56,7 @@ def view(bits: tuple[int, ...], schedule: Schedule) -> Law:
                 play((*before, outputs), share)
 
     play((), Fraction(1))
-    return found
+    return masses
 
 
 def one_batch_per_client(quick: bool, *, schedule: Schedule = disjoint) -> Decision:

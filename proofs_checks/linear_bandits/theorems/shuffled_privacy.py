@@ -66,10 +66,10 @@ def privacy(
     audit = _audited(20 if quick else 1000, calibration)
     evidence["the algorithm itself, audited"] = audit
     verdict, worst = judge(cells), max(cells, key=lambda cell: cell.attacked / cell.epsilon)
-    told = f"{len(violated)} of {len(cells)} batches violate the claim"
+    summary = f"{len(violated)} of {len(cells)} batches violate the claim"
     if verdict == "refuted":
-        told += f"; claim ε = {worst.epsilon}, δ = {float(worst.delta):g}, n = {worst.n}: true ε ≥ {float(worst.attacked):.6g}"
-        return decided(verdict, told, evidence, NOISE_AND_DOMAIN)
+        summary += f"; claim ε = {worst.epsilon}, δ = {float(worst.delta):g}, n = {worst.n}: true ε ≥ {float(worst.attacked):.6g}"
+        return decided(verdict, summary, evidence, NOISE_AND_DOMAIN)
     if audit["verdict"] != "certified":
         verdict = "refuted" if audit["verdict"] == "refuted" else "conditional"
     counted = sum(cell.outcome == "proven" for cell in cells)
@@ -78,9 +78,9 @@ def privacy(
 
 def _audited(horizon: int, calibration: Calibration) -> Row:
     subject = shuffled(epsilon="5", delta="1e-6", horizon=horizon, actions=(1, 1), calibration=calibration)
-    found = dp.audit(subject, samples=200, seed=1)
-    asked = {"calibration": calibration, "ε": "5", "δ": "1e-6", "T": horizon, "verdict": str(found.verdict)}
-    return {**asked, "attacked ≥": found.lower.epsilon, "reason": found.reason}
+    verdict = dp.audit(subject, samples=200, seed=1)
+    asked = {"calibration": calibration, "ε": "5", "δ": "1e-6", "T": horizon, "verdict": str(verdict.verdict)}
+    return {**asked, "attacked ≥": verdict.lower.epsilon, "reason": verdict.reason}
 
 
 def counterexample(cell: Cell, numerator: Fraction) -> Row:

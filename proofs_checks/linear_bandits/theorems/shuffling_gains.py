@@ -47,7 +47,7 @@ def variance(quick: bool, *, factor: Factor = one, rule: Rule = printed_rule) ->
                 noisier = bool(epsilon0 < mpf(epsilon))
                 case = {"n": n, "δ": delta, "ε": epsilon, "ε0": short(epsilon0, 8), "noisier than Algorithm 2 at ε0 = ε": noisier}
                 rows.append({**case, "2/ε0² in units of 2/(nε²)": short(ratio, 8)})
-    failing = [found for found in ratios if not 1 / mpf(NEAR) <= found[0] <= mpf(NEAR)]
+    failing = [point for point in ratios if not 1 / mpf(NEAR) <= point[0] <= mpf(NEAR)]
     evidence: dict[str, Any] = {
         "variances": rows,
         "the largest batch": LAST_BATCH_IS,
@@ -56,14 +56,16 @@ def variance(quick: bool, *, factor: Factor = one, rule: Rule = printed_rule) ->
         "with exact clones in place of f": _with_clones(),
     }
     if failing:
-        shown = next((found for found in failing if found[1] == LAST_BATCH and found[2] == Fraction("1e-6")), failing[0])
+        shown = next((point for point in failing if point[1] == LAST_BATCH and point[2] == Fraction("1e-6")), failing[0])
         ratio, n, delta, epsilon, epsilon0 = shown
         evidence["counterexample"] = {
             "n": n, "δ": delta, "ε": epsilon, "ε0 = f⁻¹(ε)": digits(epsilon0), "variance 2/ε0²": digits(2 / epsilon0**2),
             "claimed": digits(factor(n, delta) * 2 / (n * mpf(epsilon) ** 2)), "times the claim": digits(ratio),
         }  # fmt: skip
-        told = f"n = {n}, δ = {float(delta):g}, ε = {float(epsilon):g}: the variance is {float(ratio):.6g} times what is claimed"
-        return decided("refuted", told, evidence, "2/ε0² ≈ 32 log(4/δ)/(n ε²) for small ε; s² times that with corrected noise")
+        summary = (
+            f"n = {n}, δ = {float(delta):g}, ε = {float(epsilon):g}: the variance is {float(ratio):.6g} times what is claimed"
+        )
+        return decided("refuted", summary, evidence, "2/ε0² ≈ 32 log(4/δ)/(n ε²) for small ε; s² times that with corrected noise")
     return decided("verified", f"within a factor {float(NEAR)} in {len(ratios)} cases with ε ≤ 1e-6", evidence)
 
 
@@ -107,9 +109,9 @@ def low_privacy(quick: bool, *, rule: Rule = printed_rule, valid: Rule = clone_r
         "ε0 that exact clones allow": allowed,
         "shuffled, certified": dp.amplify(allowed, n, delta, method="clone", attack=False).upper,
     }  # fmt: skip
-    told = f"ε = {epsilon}, n = {n}: ε0 = {shown['ε0']:.6g}, and {shown['ε0 that exact clones allow']:.6g} is proven valid; "
-    told += f"ε0 is not near ε in {len(off)} of {len(rows)} batches"
-    return decided("refuted", told, evidence, "shuffling gains for ε > 1 as long as ε is well below log n")
+    summary = f"ε = {epsilon}, n = {n}: ε0 = {shown['ε0']:.6g}, and {shown['ε0 that exact clones allow']:.6g} is proven valid; "
+    summary += f"ε0 is not near ε in {len(off)} of {len(rows)} batches"
+    return decided("refuted", summary, evidence, "shuffling gains for ε > 1 as long as ε is well below log n")
 
 
 CHECKS = (

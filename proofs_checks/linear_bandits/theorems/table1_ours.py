@@ -55,16 +55,16 @@ def _row(
         {"epsilon": e, "delta": "0", "horizon": 20 if quick else 200, "actions": (2, 1)}
         for e in (("1",) if quick else ("1/10", "1"))
     ]
-    found = decide_by_audits(
+    decision = decide_by_audits(
         make, settings, observers, calibration,
         deciding=deciding, correction=_instead(noise), samples=1000 if quick else 20_000,
     )  # fmt: skip
-    if found.verdict == "verified":
-        return found
+    if decision.verdict == "verified":
+        return decision
     asked = settings[0]
     twice = dp.audit(make(**asked, calibration=calibration), epsilon=2 * Fraction(str(asked["epsilon"])), samples=1000, seed=1)
-    told = {"claim": f"(2·{asked['epsilon']}, 0)", "verdict": str(twice.verdict), "why": twice.reason}
-    return Decision(found.verdict, {**found.evidence, "what the printed noise does give": told}, found.correction)
+    doubled = {"claim": f"(2·{asked['epsilon']}, 0)", "verdict": str(twice.verdict), "why": twice.reason}
+    return Decision(decision.verdict, {**decision.evidence, "what the printed noise does give": doubled}, decision.correction)
 
 
 def shuffled_epsilon0(quick: bool, *, power: Fraction = Fraction(1, 4), rule: Rule = printed_rule) -> Decision:
@@ -92,11 +92,11 @@ def shuffled_epsilon0(quick: bool, *, power: Fraction = Fraction(1, 4), rule: Ru
     if not wrong:
         return decided("verified", f"T^{power} is inside the interval in both regimes", evidence)
     shown = next(row for row in rows if row["regime"] == wrong[-1]["regime"] and row["T"] >= 10**6)
-    told = f"{shown['regime']}, T = {shown['T']:g}: ε0 = {shown['ε0']:.6g}, ε T^{power} = {shown['claimed']:.6g}; exponents "
-    told += " and ".join(f"{fit['exponent']:.3f}" for fit in fits)
+    summary = f"{shown['regime']}, T = {shown['T']:g}: ε0 = {shown['ε0']:.6g}, ε T^{power} = {shown['claimed']:.6g}; exponents "
+    summary += " and ".join(f"{fit['exponent']:.3f}" for fit in fits)
     evidence["counterexample"] = shown
     correction = "ε0 ≈ ε√n/(4√log(4/δ)) while that is below 1 (T^{1/2}); at constant ε, ε0 grows as log n (T^0)"
-    return decided("refuted", told, evidence, correction)
+    return decided("refuted", summary, evidence, correction)
 
 
 def _point(horizon: int, epsilon: Fraction, power: Fraction, rule: Rule) -> Row:

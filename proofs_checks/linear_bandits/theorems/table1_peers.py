@@ -103,8 +103,12 @@ def peers(quick: bool, *, quoted: Mapping[str, Order] = QUOTED) -> Decision:
     if above_one:
         _, epsilon, _ = above_one[-1]
         evidence["ε > 1"] = [{"system": n, "ε": e, "derived over quoted, T = 1e60": short(x)} for n, e, x in above_one]
-        told = f"upper bounds for ε ≤ 1 ({', '.join(loose)}: √(1/ε) would do); for ε > 1 false, as √T remains at ε = {epsilon:g}"
-        return decided("conditional", told, evidence, "√T + √(T/ε), T^{3/4}/√ε0, … with the non-private √T as a term of its own")
+        summary = (
+            f"upper bounds for ε ≤ 1 ({', '.join(loose)}: √(1/ε) would do); for ε > 1 false, as √T remains at ε = {epsilon:g}"
+        )
+        return decided(
+            "conditional", summary, evidence, "√T + √(T/ε), T^{3/4}/√ε0, … with the non-private √T as a term of its own"
+        )
     return decided("verified", "every quoted order covers what the noise gives, for ε = 1e-6, …, 1e6", evidence)
 
 

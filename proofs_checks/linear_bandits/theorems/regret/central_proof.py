@@ -36,8 +36,8 @@ def gap_threshold(quick: bool, *, divisor: int = 2) -> Decision:
     if not failing:
         return decided("verified", f"γ < Δ/{divisor} eliminates in all {count} cases", evidence)
     shown = next((row for row in failing if row["Δ"] == 1 and row["γ"] == Fraction(2, 5)), failing[0])
-    seen = f"θ̂ = {shown['θ̂']} shows a gap of {shown['gap seen']} ≤ 2γ, e_2 stays"
-    summary = f"Δ = {shown['Δ']}, γ = {shown['γ']} < Δ/{divisor}: {seen}"
+    estimate = f"θ̂ = {shown['θ̂']} shows a gap of {shown['gap seen']} ≤ 2γ, e_2 stays"
+    summary = f"Δ = {shown['Δ']}, γ = {shown['γ']} < Δ/{divisor}: {estimate}"
     return decided(
         "refuted", summary, {"counterexample": shown, **evidence}, "eliminated once γ_i < Δ_a/4, as the appendix has it"
     )
@@ -164,8 +164,8 @@ def net_count(quick: bool, *, claimed: Callable[[int, int], int] = lambda horizo
             "claimed": claimed(horizon, d),
         }
         return decided("refuted", f"T, d = {failing[0]}: (1 + 2T)^d + d is more", evidence)
-    told = "for every T ≥ 2 and d" if general else f"at {scanned}"
-    return decided("verified", f"(1 + 2T)^d + d ≤ (3T)^d {told}: Lemma 1's “+ d” is not needed", evidence)
+    where = "for every T ≥ 2 and d" if general else f"at {scanned}"
+    return decided("verified", f"(1 + 2T)^d + d ≤ (3T)^d {where}: Lemma 1's “+ d” is not needed", evidence)
 
 
 def small_batches(quick: bool, *, factor: int = 2) -> Decision:

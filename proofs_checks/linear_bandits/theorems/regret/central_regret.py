@@ -35,15 +35,15 @@ WHY = (
 def lost(decade: int, epsilon: Fraction, maximum: str, width: Width) -> Row:
     """One horizon: the exact lower bound on P(R_T ≥ gap·T/2)."""
     horizon = MP.mpf(10) ** decade
-    found = near_parallel.loss(horizon, epsilon, maximum, width)
-    least = found.least if found else MP.mpf(0)
+    loss = near_parallel.loss(horizon, epsilon, maximum, width)
+    least = loss.least if loss else MP.mpf(0)
     order = MP.sqrt(horizon * MP.log(horizon)) + MP.log(horizon) ** 2 / near_parallel.number(epsilon)
     over = near_parallel.number(GAP_A) * horizon / 2 / order
     row: Row = {"T": f"1e{decade}", "ε": str(epsilon)}
-    if found:
-        row |= {"{a, b} begins in batch": ", ".join(map(str, found.batches)), "n": ", ".join(map(str, found.pulled)),
-                "P({a} next) ≥": ", ".join(f"{float(p):.4g}" for p in found.chances),
-                "P(else) ≤": short(found.risk, 3)}  # fmt: skip
+    if loss:
+        row |= {"{a, b} begins in batch": ", ".join(map(str, loss.batches)), "n": ", ".join(map(str, loss.pulled)),
+                "P({a} next) ≥": ", ".join(f"{float(p):.4g}" for p in loss.chances),
+                "P(else) ≤": short(loss.risk, 3)}  # fmt: skip
     return row | {
         "P(R_T ≥ gap·T/2) ≥": digits(least), "P·T": short(least * horizon),
         "−log P/log T": short(-MP.log(least) / MP.log(horizon), 4) if least else "∞",
@@ -75,12 +75,12 @@ def regret(quick: bool, *, maximum: str = "all", width: Width = lemma_central.pr
     rows = [lost(decade, epsilon, maximum, width) for epsilon in epsilons for decade in decades]
     rates = [near_parallel_tail.rate(epsilon, maximum, width) for epsilon in epsilons]
     trials = 20_000 if quick else 100_000
-    seen = near_parallel_runs.against_exact(10**6, epsilons[0], maximum, width, trials)
+    measured = near_parallel_runs.against_exact(10**6, epsilons[0], maximum, width, trials)
     if not quick:
-        seen += near_parallel_runs.against_exact(10**8, epsilons[1], maximum, width, trials)
+        measured += near_parallel_runs.against_exact(10**8, epsilons[1], maximum, width, trials)
     evidence: Row = {
         EXACT: rows,
-        "the loop itself": seen,
+        "the loop itself": measured,
         "error rate": f"{near_parallel_runs.ALPHA:g} for each interval (Clopper–Pearson), seed {near_parallel_runs.SEED}",
         "empty sets": near_parallel_runs.EMPTY,
         "readings": "Bd = 2 (others below); A is its own 1/T-net; any core set of Lemma 2 with |C_i| ≤ Bd while e_2 is in, "
@@ -92,15 +92,15 @@ def regret(quick: bool, *, maximum: str = "all", width: Width = lemma_central.pr
         ],
         "the same rule in one batch, exactly": "alg1.elimination",
     }
-    agree = all(row["agree"] == "yes" for row in seen)
+    agree = all(row["agree"] == "yes" for row in measured)
     if agree and all(row["P·T"] > 1 for row in rows) and all(rates):
         return _refuted(evidence, rows, rates)
     return _sum(quick, maximum, width, evidence, agree)
 
 
-def _refuted(found: Row, rows: list[Row], rates: list[Any]) -> Decision:
+def _refuted(measured: Row, rows: list[Row], rates: list[Any]) -> Decision:
     first = rows[0]
-    evidence: Row = {"counterexample": {"instance": INSTANCE, **first}, "why": WHY, **found}
+    evidence: Row = {"counterexample": {"instance": INSTANCE, **first}, "why": WHY, **measured}
     evidence["exponent κ of P ≈ T^-κ, fitted"] = {f"ε = {e}": fitted(rows, e) for e in ("100", "1")}
     evidence["for every T ≥ T0, in closed form"] = [
         {"ε": e, "T0": f"1e{rate.decade}", "κ": digits(rate.kappa, 6),
@@ -113,9 +113,9 @@ def _refuted(found: Row, rows: list[Row], rates: list[Any]) -> Decision:
     )
     evidence["range"] = f"exact at {len(rows)} pairs of T and ε; every T ≥ T0 in closed form, which is how C is ruled out"
     least = float(first["P(R_T ≥ gap·T/2) ≥"])
-    told = f"P(R_T ≥ {float(GAP_A) / 2:.3g}·T) ≥ {least:.4g} > 1/T at T = {first['T']}, ε = {first['ε']}"
+    summary = f"P(R_T ≥ {float(GAP_A) / 2:.3g}·T) ≥ {least:.4g} > 1/T at T = {first['T']}, ε = {first['ε']}"
     ever = f"≥ T^-{float(rates[0].kappa):.2f}/O(log T) for all T ≥ 1e{rates[0].decade}: no C will do"
-    return decided("refuted", f"near-parallel actions: {told}; {ever}", evidence, CORRECTED)
+    return decided("refuted", f"near-parallel actions: {summary}; {ever}", evidence, CORRECTED)
 
 
 def _sum(quick: bool, maximum: str, width: Width, evidence: Row, agree: bool) -> Decision:
@@ -125,10 +125,10 @@ def _sum(quick: bool, maximum: str, width: Width, evidence: Row, agree: bool) ->
     settings = lines[3::2] if quick else lines
     steps, failing = proven(model, settings, (1, 2) if quick else (1, 2, 5, 20))
     event, (everywhere, how) = lemma_central.concentration(True, width=width), good_event.from_horizon(width)
-    kept = [float(near_parallel.loss_at_most(MP.mpf(row["T"]), width) * MP.mpf(row["T"])) for row in rows]
+    losses = [float(near_parallel.loss_at_most(MP.mpf(row["T"]), width) * MP.mpf(row["T"])) for row in rows]
     evidence |= {
         "near-parallel actions": INSTANCE,
-        "P(b leaves before a)·T at most, maximum over A_i": short(max(kept)),
+        "P(b leaves before a)·T at most, maximum over A_i": short(max(losses)),
         "steps of the closed form, largest left/right": steps,
         "C(d) proven": {f"d = {d}": short(model.constant(d)) for d in (1, 2, 5, 20)},
         "Σ n_i·min(2, 4γ_{i−1}) against √(T log T) + log²T/ε": constants(model, settings, (1, 2) if quick else (1, 2, 5)),
@@ -140,24 +140,24 @@ def _sum(quick: bool, maximum: str, width: Width, evidence: Row, agree: bool) ->
     reasons = [] if keeps else ["this maximum can lose the optimum on the good event (alg1.elimination)"]
     reasons += [f"the closed form fails at: {', '.join(failing)}"] if failing else []
     reasons += [] if event.verdict == "verified" and everywhere else ["the good event is not proven for this width"]
-    reasons += ["the optimum is lost more often than 1/T at some T"] if max(kept + [row["P·T"] for row in rows]) > 1 else []
+    reasons += ["the optimum is lost more often than 1/T at some T"] if max(losses + [row["P·T"] for row in rows]) > 1 else []
     reasons += [] if agree else ["runs and exact sums disagree"]
     if not reasons:
-        told = f"R_T ≤ C(d)(√(T log T) + log²T/ε) in closed form for all T ≥ 3, ε and d, C(1) = {model.constant(1):.4g}"
-        return decided("verified", f"{told}; good event: {how['closed form']}", evidence)
+        summary = f"R_T ≤ C(d)(√(T log T) + log²T/ε) in closed form for all T ≥ 3, ε and d, C(1) = {model.constant(1):.4g}"
+        return decided("verified", f"{summary}; good event: {how['closed form']}", evidence)
     return decided("conditional", "; ".join(reasons), evidence, CORRECTED)
 
 
 def expectation(quick: bool, *, failure: Callable[[Any], Any] = lambda horizon: 1 / horizon, premise: Any = None) -> Decision:
     """E R ≤ C·claimed + P(failure)·2T, as gaps are at most 2: is the second term O(claimed)? And does the premise hold?"""
-    given = premise or regret(True)
-    found = implied(quick, failure, given, lambda horizon: central_order(horizon, 1.0))
-    if found.verdict != "conditional" or "counterexample" not in given.evidence:
-        return found
-    last = max(given.evidence[EXACT], key=lambda row: row["E[R_T] over it ≥"])
-    told = f"Algorithm 1 as printed has E[R_T] ≥ {last['E[R_T] over it ≥']:.3g}·claim at T = {last['T']}, ε = {last['ε']}"
-    evidence = {**found.evidence, "summary": f"{found.evidence['summary']}; {told}", EXACT: given.evidence[EXACT]}
-    return Decision(found.verdict, evidence, found.correction)
+    basis = premise or regret(True)
+    decision = implied(quick, failure, basis, lambda horizon: central_order(horizon, 1.0))
+    if decision.verdict != "conditional" or "counterexample" not in basis.evidence:
+        return decision
+    last = max(basis.evidence[EXACT], key=lambda row: row["E[R_T] over it ≥"])
+    attained = f"Algorithm 1 as printed has E[R_T] ≥ {last['E[R_T] over it ≥']:.3g}·claim at T = {last['T']}, ε = {last['ε']}"
+    evidence = {**decision.evidence, "summary": f"{decision.evidence['summary']}; {attained}", EXACT: basis.evidence[EXACT]}
+    return Decision(decision.verdict, evidence, decision.correction)
 
 
 def implied(quick: bool, failure: Callable[[Any], Any], premise: Decision, order: Callable[[float], float]) -> Decision:
@@ -179,8 +179,10 @@ def implied(quick: bool, failure: Callable[[Any], Any], premise: Decision, order
         return decided("refuted", f"T = 1e48: failure adds {over[-1]:.3g} times the claimed order", evidence)
     if premise.verdict == "verified":
         return decided("verified", f"failure adds at most {rows[-1]['2T·P(failure)']:g} to E[R_T]", evidence)
-    told = f"the step holds: failure adds 2T·(1/T) = {rows[-1]['2T·P(failure)']:g}; the bound it starts from is {premise.verdict}"
-    return decided("conditional", told, evidence, "holds for the corrected algorithm, where the premise does")
+    summary = (
+        f"the step holds: failure adds 2T·(1/T) = {rows[-1]['2T·P(failure)']:g}; the bound it starts from is {premise.verdict}"
+    )
+    return decided("conditional", summary, evidence, "holds for the corrected algorithm, where the premise does")
 
 
 def optimality(
@@ -218,10 +220,10 @@ def optimality(
         return decided("refuted", summary, evidence)
     if above:
         evidence["log T/ε is no lower bound at every ε"] = _more_than_all_regret(10**6, 10**7)
-        told = (
+        summary = (
             "within log T of √T + log T/ε, but log T/ε exceeds 2T, the largest regret, for ε < log T/(2T) (T = 10^6, ε = 10^-7)"
         )
-        return decided("conditional", told, evidence, "for ε ≥ log T/T, and of the order that the maximum over A_i gives")
+        return decided("conditional", summary, evidence, "for ε ≥ log T/T, and of the order that the maximum over A_i gives")
     return decided("verified", f"the orders differ by at most log T at all {count} points", evidence)
 
 

@@ -68,8 +68,8 @@ def from_horizon(width: Callable[[Any, Any], Any]) -> tuple[bool, Row]:
     logs = {k: k * math.log(10) for k in range(1, 300)}
     first = next(k for k, x in logs.items() if eta * x >= 1 and x * (math.exp(-x) / 2 + math.exp(-eta * x)) <= 1)
     worst = max((failing(k), k) for k in range(2, first + 1))
-    found = {
+    evidence = {
         "closed form": f"T·P ≤ ℓ/(2T) + ℓT^-η ≤ 1 for every T ≥ 1e{first}", "η": short(eta), "at v = L/n": short(where),
         f"largest T·P bound at T = 100, …, 1e{first}": short(worst[0]), "there T": f"1e{worst[1]}",
     }  # fmt: skip
-    return worst[0] <= 1, found
+    return worst[0] <= 1, evidence

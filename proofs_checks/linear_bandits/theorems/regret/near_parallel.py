@@ -142,10 +142,10 @@ def masses(n: int, chance: Fraction, first: int, last: int) -> list[Ball]:
     """P(Bin(n, chance) = k) for k = first, …, last, as balls."""
     k, odds = flint.arb(first), ball(chance / (1 - chance))
     log = flint.arb(n + 1).lgamma() - (k + 1).lgamma() - (flint.arb(n) - k + 1).lgamma()
-    found = [(log + k * ball(chance).log() + (flint.arb(n) - k) * ball(1 - chance).log()).exp()]
+    weights = [(log + k * ball(chance).log() + (flint.arb(n) - k) * ball(1 - chance).log()).exp()]
     for at in range(first, last):
-        found.append(found[-1] * odds * (n - at) / (at + 1))
-    return found
+        weights.append(weights[-1] * odds * (n - at) / (at + 1))
+    return weights
 
 
 def chance(horizon: Any, epsilon: Fraction, index: int, maximum: str, width: Width) -> tuple[Fraction, int]:
@@ -233,8 +233,8 @@ def loss(horizon: Any, epsilon: Fraction, maximum: str, width: Width) -> Loss | 
     rounds = sum(batch(horizon, epsilon, index, 3, width).power + 3 for index in range(1, following[-1] + 1))
     if rounds > min(horizon / 2, 2 * MOST) or following[-1] > MP.log(horizon) - 1:
         return None
-    found = [chance(horizon, epsilon, index, maximum, width) for index in following]
-    return Loss(horizon, epsilon, following, tuple(n for _, n in found), tuple(p for p, _ in found), risk, rounds)
+    chances = [chance(horizon, epsilon, index, maximum, width) for index in following]
+    return Loss(horizon, epsilon, following, tuple(n for _, n in chances), tuple(p for p, _ in chances), risk, rounds)
 
 
 def loss_at_most(horizon: Any, width: Width) -> Any:

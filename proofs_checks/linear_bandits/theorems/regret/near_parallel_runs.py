@@ -48,24 +48,24 @@ def runs(horizon: int, epsilon: Fraction, maximum: str, trials: int) -> dict[int
                 mine = np.flatnonzero((loop.state == g) & followed[who])
                 means = noisy[mine] @ plan.coefficients[g]  # of a, b, e_2
                 rivals = means if maximum == "all" else means[:, :2]
-                kept = means[:, :2] >= rivals.max(axis=1, keepdims=True) - 2 * plan.width[g, 0]
-                outcome = np.bincount(3 - 2 * kept[:, 0] - kept[:, 1], minlength=4)
+                survives = means[:, :2] >= rivals.max(axis=1, keepdims=True) - 2 * plan.width[g, 0]
+                outcome = np.bincount(3 - 2 * survives[:, 0] - survives[:, 1], minlength=4)
                 counts[loop.batch] = counts.get(loop.batch, np.zeros(4, int)) + outcome
-                followed[who[mine[~kept.all(axis=1)]]] = False
+                followed[who[mine[~survives.all(axis=1)]]] = False
             loop.learn(plan, noisy)
     return counts
 
 
 def against_exact(horizon: int, epsilon: Fraction, maximum: str, width: Width, trials: int) -> list[Row]:
     """The share of {a, b} → {a} with its interval, beside the exact bounds: in the first batches of {a, b}, and in any."""
-    outcomes, found = runs(horizon, epsilon, maximum, trials), []
+    outcomes, rows = runs(horizon, epsilon, maximum, trials), []
     for batch in [index for index, outcome in outcomes.items() if outcome.sum() >= trials // 100][:3]:
         at = MP.mpf(horizon), epsilon, batch, maximum, width
         bounds = chance(*at)[0], chance_at_most(*at)
-        found.append(_row(batch, int(outcomes[batch].sum()), outcomes[batch], bounds))
+        rows.append(_row(batch, int(outcomes[batch].sum()), outcomes[batch], bounds))
     every = loss(MP.mpf(horizon), epsilon, maximum, width)
-    found.append(_row("any", trials, sum(outcomes.values(), np.zeros(4, int)), (every.least if every else 0, 1)))
-    return [{"T": f"1e{math.log10(horizon):.0f}", "ε": str(epsilon), **row} for row in found]
+    rows.append(_row("any", trials, sum(outcomes.values(), np.zeros(4, int)), (every.least if every else 0, 1)))
+    return [{"T": f"1e{math.log10(horizon):.0f}", "ε": str(epsilon), **row} for row in rows]
 
 
 def _row(batch: Any, total: int, outcome: np.ndarray, bounds: tuple[Any, Any]) -> Row:

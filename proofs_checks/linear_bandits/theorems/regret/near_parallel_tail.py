@@ -47,9 +47,9 @@ class Rate:
 def rate(epsilon: Fraction, maximum: str, width: Width, first: int = 6, last: int = 280) -> Rate | None:
     """For the smallest T0 = 10^k at which every step holds; None if there is none."""
     for decade in range(first, last + 1):
-        found = _at(decade, epsilon, maximum, width)
-        if found is not None:
-            return found
+        rate_here = _at(decade, epsilon, maximum, width)
+        if rate_here is not None:
+            return rate_here
     return None
 
 
@@ -84,5 +84,5 @@ def _at(decade: int, epsilon: Fraction, maximum: str, width: Width) -> Rate | No
         return None
     constant = (shift**2 + 2 * shift * slack + slack**2 / n) / (1 - mean**2) + kappa / 2 * MP.log(8)
     offset = constant - 2 * MP.log(1 - MP.exp(-eps * z)) - MP.log(1 - risk)
-    found = Rate(decade, kappa, offset, most)
-    return found if found.log_least(log) > -log else None
+    rate_here = Rate(decade, kappa, offset, most)
+    return rate_here if rate_here.log_least(log) > -log else None

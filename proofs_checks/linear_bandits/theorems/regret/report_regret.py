@@ -118,8 +118,8 @@ def shuffled_regret(
         epsilon = MP.sqrt(-MP.log(MP.mpf("1e-6")) / horizon)
         return epsilon, _inverse_at_3(epsilon) if printed else epsilon
 
-    told = "every T ≥ 3, d ≥ 1 and ε ≤ 8√(log(1/δ)/T), the theorem's own condition; δ = 1e-6, which is in C"
-    return _judge(quick, order, budget, shuffled_model(width, scale, order), settings, width, scale, told, "larger ε, other δ")
+    scope = "every T ≥ 3, d ≥ 1 and ε ≤ 8√(log(1/δ)/T), the theorem's own condition; δ = 1e-6, which is in C"
+    return _judge(quick, order, budget, shuffled_model(width, scale, order), settings, width, scale, scope, "larger ε, other δ")
 
 
 def _inverse_at_3(epsilon: Any) -> Any:
@@ -136,7 +136,7 @@ def intro(
     quick: bool, *, width: lemma_local.Width = lemma_local.printed_width, scale: int = 1, order: Order = intro_order
 ) -> Decision:
     """The introduction's order, which has neither Theorem 3's √(log T log(1/δ)) nor its range of ε."""
-    found = shuffled_regret(quick, width=width, scale=scale, order=order)
+    decision = shuffled_regret(quick, width=width, scale=scale, order=order)
     rows = [
         {"T": f"1e{k}", "Theorem 3 over the introduction, ε = √(log(1/δ)/T)": short(shuffled_order(t, e) / intro_order(t, e))}
         for k in (6, 12, 24, 48)
@@ -144,26 +144,26 @@ def intro(
         for e in [MP.sqrt(-MP.log(MP.mpf("1e-6")) / t)]
     ]
     evidence = {
-        **found.evidence,
+        **decision.evidence,
         "“w.h.p.” is read as": "with probability at least 1 − 1/T, as in the paper's theorems, whose bound the remark after "
         "Theorem 1 calls the high probability bound; of a probability that merely tends to 1 nothing is decided here",
         "not Theorem 3's order": rows,
     }
-    return Decision(found.verdict, evidence, found.correction and "Theorem 3's order, for the corrected algorithm")
+    return Decision(decision.verdict, evidence, decision.correction and "Theorem 3's order, for the corrected algorithm")
 
 
 def local_expectation(
     quick: bool, *, failure: Callable[[Any], Any] = lambda horizon: 1 / horizon, premise: Decision | None = None
 ) -> Decision:
     """As for Theorem 1; and E[R_T] ≥ P(optimum lost)·(T − n_1) against the claim."""
-    given = premise or local_regret(True)
-    found = implied(quick, failure, given, lambda horizon: float(local_order(MP.mpf(horizon), 1)))
-    rows = [row for row in given.evidence.items() if row[0].startswith("batch 1")]
-    evidence: Row = {**found.evidence, **{f"the algorithm, {name}": value for name, value in rows}}
-    if found.verdict == "conditional" and rows:
+    basis = premise or local_regret(True)
+    decision = implied(quick, failure, basis, lambda horizon: float(local_order(MP.mpf(horizon), 1)))
+    rows = [row for row in basis.evidence.items() if row[0].startswith("batch 1")]
+    evidence: Row = {**decision.evidence, **{f"the algorithm, {name}": value for name, value in rows}}
+    if decision.verdict == "conditional" and rows:
         last = rows[0][1][-1]
         evidence["summary"] += f"; Algorithm 2 as printed has E[R_T] ≥ {last['E[R]/claim ≥']:.3g}·claim at T = {last['T']}"
-    return Decision(found.verdict, evidence, found.correction)
+    return Decision(decision.verdict, evidence, decision.correction)
 
 
 def remark_order(
@@ -191,8 +191,8 @@ def remark_order(
     agree = all(abs(row["exponent of the term"] - row["the remark's ½ + α"]) < 0.02 for row in exponents)
     if abs(slope) > 0.01 or not agree:
         evidence["counterexample"] = {"ε0": "1/10", **rows[0]}
-        told = f"the term exceeds Theorem 2's (1 + 1/ε0)√(T log T) by T^{slope:.2f}, and the trivial 2T; a root is missing"
-        return decided("refuted", told, evidence, "√(T log T)/ε0")
+        summary = f"the term exceeds Theorem 2's (1 + 1/ε0)√(T log T) by T^{slope:.2f}, and the trivial 2T; a root is missing"
+        return decided("refuted", summary, evidence, "√(T log T)/ε0")
     return decided("verified", f"the term is {min(shares):.3g} to {max(shares):.3g} of Theorem 2's bound at ε0 = 1/10", evidence)
 
 
