@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -11,6 +10,7 @@ from typing import Any
 from dpaudit.claims.bounds import Finding, Losses, Lower, Upper
 from dpaudit.claims.claim import Claim
 from dpaudit.claims.decimals import show
+from dpaudit.claims.json_text import as_json
 
 # How a certificate is called by what it rests on: the same words in verdicts, reports, gates and certificates.
 BY_PLAN = "certified: its releases are fixed by its plan"
@@ -66,7 +66,7 @@ class Verdict:
 
     def to_json(self) -> str:
         """The verdict in the form of ``schemas/audit.json``."""
-        return json.dumps(self.to_dict(), allow_nan=False, ensure_ascii=False, indent=2)
+        return as_json(self.to_dict())
 
 
 def behind_door(claim: Claim) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import stat
 import sys
@@ -16,6 +15,7 @@ from typing import Any
 
 from dpaudit.claims import DpauditError, InvalidValue, exact_delta, exact_epsilon, whole
 from dpaudit.claims.exit_codes import HOLDS, NOTHING, UNPROVEN, UNUSABLE, VIOLATED, worst
+from dpaudit.claims.json_text import as_json
 
 Answer = tuple[int, str]
 PAGES = ("html", "markdown")
@@ -67,10 +67,6 @@ def _umask() -> int:
     current = os.umask(0)
     os.umask(current)
     return current
-
-
-def as_json(document: Any) -> str:
-    return json.dumps(document, allow_nan=False, ensure_ascii=False, indent=2)
 
 
 def algorithm_parameters(options: argparse.Namespace) -> dict[str, Any]:

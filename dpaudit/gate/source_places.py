@@ -34,7 +34,7 @@ def defined_at(facts: BudgetFacts, config: Config, fallback: Place) -> Place:
     return fallback if name is None else Place(name, facts.line)
 
 
-def seen_at(where: str, facts: BudgetFacts, subject: Place) -> Place:
+def finding_place(where: str, facts: BudgetFacts, subject: Place) -> Place:
     """The line that a finding names, in the subject's file or beside it; else the subject."""
     named, file = _LINE.match(where), _named(where, facts)
     if named is None or facts.file is None or file is None:

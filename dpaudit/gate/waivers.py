@@ -15,7 +15,7 @@ from dpaudit.claims.exit_codes import HOLDS, UNPROVEN, UNUSABLE, VIOLATED
 from dpaudit.gate.budget_facts import BudgetFacts
 from dpaudit.gate.policy import GateBudget
 from dpaudit.gate.results import Judged, Noted, Place, Waiver
-from dpaudit.gate.source_places import seen_at, source_line, without_line
+from dpaudit.gate.source_places import finding_place, source_line, without_line
 
 _RELEASE = re.compile(r"release '([^']*)'")
 
@@ -36,7 +36,7 @@ def note(facts: BudgetFacts, budget: GateBudget, place: Place, waivers: Sequence
         rule, message, where = finding["rule"], finding["message"], finding["where"]
         mark = fingerprint(rule, budget, where, message, source_line(where, facts), _figure(rule, facts))
         waiver = next((w for w in waivers if (w.rule, w.fingerprint) == (rule, mark) and w.expires >= today), None)
-        noted.append(Noted(rule, message, where, mark, seen_at(where, facts, place), number in facts.causes, waiver))
+        noted.append(Noted(rule, message, where, mark, finding_place(where, facts, place), number in facts.causes, waiver))
     return tuple(noted)
 
 

@@ -25,7 +25,7 @@ class Spending:
         self.budget: Budget | None = None
         self.filter_name = spends.name
         self._all_known = True  # has every charge a known ε?
-        self._kept = True  # lenient: was every earlier budget kept?
+        self._earlier_held = True  # lenient: did every earlier budget hold?
         self._touched: list[Cohort] | None = None  # lenient: whom charges since the budget touch, where that is needed
         self._run: Charge | None = None  # lenient: not added yet, one charge to a run of neighbouring ranges
         self._run_start = self._run_stop = 0
@@ -35,7 +35,7 @@ class Spending:
         if self.budget is not None and not self.budget.allows((budget.epsilon, budget.delta)):
             raise ValueError
         if self.lenient:
-            self._kept = self.within_budget()
+            self._earlier_held = self.within_budget()
             # What was spent before may exceed a new budget; then those who are charged from here on are looked at alone.
             self._touched = None if self._known() and budget.allows(self.spends.worst()) else []
         self.budget, self.filter_name = budget, filter_name
@@ -58,8 +58,8 @@ class Spending:
     def within_budget(self) -> bool:
         """Did no charge so far exceed the budget of its time? A budget of another filter is not looked at."""
         self.settle()
-        if not self._kept or self.budget is None or self.filter_name != self.spends.name:
-            return self._kept
+        if not self._earlier_held or self.budget is None or self.filter_name != self.spends.name:
+            return self._earlier_held
         if self._touched is None:
             return self._known() and self.budget.allows(self.spends.worst())
         try:

@@ -8,10 +8,10 @@ from urllib.parse import quote
 
 from dpaudit import __version__
 from dpaudit.claims.exit_codes import HOLDS, UNUSABLE
+from dpaudit.claims.json_text import as_json
 from dpaudit.claims.rules import RULES
 from dpaudit.gate.results import Checked, Judged, Noted, Place
 from dpaudit.report.content.check import accepted
-from dpaudit.report.formats.json import as_json
 from dpaudit.report.interface import Report, gate_of
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"

@@ -40,7 +40,7 @@ def _table(ratios: list[tuple[str, float, float]], model: str, calibration: str,
 
 
 def _setting(count: int) -> str:
-    return f"K = 10, d = 2, T = 10^6, δ = 1e-6, {_told(count)}, the same in every row, seed {SEED}; the maximum is over A_i"
+    return f"K = 10, d = 2, T = 10^6, δ = 1e-6, {_instance_count(count)}, the same in every row, seed {SEED}; the maximum is over A_i"
 
 
 def _figure(calibration: str, epsilons: tuple[str, ...], count: int, name: str) -> list[dict[str, str]]:
@@ -123,7 +123,7 @@ def shuffled_close(quick: bool, *, model: str = "shuffled", calibration: str = "
     return _close(quick, model, calibration, "shuffled-close", close)
 
 
-def _told(count: int) -> str:
+def _instance_count(count: int) -> str:
     return f"{count} instances" if count >= 1000 else f"{count} instances (quick; 1000 without --quick)"
 
 
@@ -154,7 +154,7 @@ def core_set(
         "regret": rows,
         "the same loop without noise, with a core set": f"{base.mean:.0f} ± {base.error:.0f}",
         "range": f"ε = {', '.join(epsilons)}; rewards ±1, actions and θ uniform on the circle",
-        "setting": f"K = 1000, d = 2, T = 10^7, {_told(count)}, seed {SEED}; the same instances in every "
+        "setting": f"K = 1000, d = 2, T = 10^7, {_instance_count(count)}, seed {SEED}; the same instances in every "
         "column, decided by 4.75 standard errors of the ratio",
         "why": "in the plane the core set is the ends of the arc that is left, the worst of the active actions; all alike cost "
         "less to play, and more noise only once |A_i|/(εq^i) counts",

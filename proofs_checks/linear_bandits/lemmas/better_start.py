@@ -93,7 +93,7 @@ def _runs(quick: bool, promise: Promise) -> list[Row]:
     ]
 
 
-def _told(promise: Promise) -> Row:
+def _promise_row(promise: Promise) -> Row:
     """The promise in numbers: per dimension at some d, and its supremum over all of them."""
     shown = {f"d = 10^{e}": short(promise.size(10**e) / 10**e, 4) for e in (1, 3, 9, 100)}
     return {"start": promise.name, **shown, "sup over all d": short(promise.most, 4) if math.isfinite(promise.most) else "∞"}
@@ -106,7 +106,7 @@ def initialisation(quick: bool, *, promise: Promise = EXCHANGED) -> Decision:
     ran = f"{len(rows)} runs, d ≤ {max(row['d'] for row in rows)}, |A| ≤ {max(row['|A|'] for row in rows)}"
     evidence: dict[str, Any] = {
         "start": promise.name,
-        "proven size/d": [_told(each) for each in dict.fromkeys((promise, EXCHANGED, FARTHEST))],
+        "proven size/d": [_promise_row(each) for each in dict.fromkeys((promise, EXCHANGED, FARTHEST))],
         "largest support/d in the runs": short(most),
         "range": f"the supremum over every d in closed form; {ran}",
         "why 2d": "where no exchange of one of k actions for another raises det V by more than 1 + 1/k, summing over the k gives "

@@ -54,7 +54,7 @@ def needle(count: int) -> bool:
     return True
 
 
-def _found(quick: bool) -> list[Row]:
+def _core_sets(quick: bool) -> list[Row]:
     """Core sets of hard action sets, by the code that the algorithms use."""
     sizes = [(1, 50), (2, 300), (5, 300), (10, 500)] if quick else [(1, 50), *((d, 3000) for d in (2, 3, 5, 10, 20, 40))]
     rng, rows = np.random.default_rng(2), []
@@ -101,7 +101,7 @@ def core_set_leverage(
     quick: bool, *, size: Callable[[int], int] = lambda d: B * d, inputs: Callable[[int], int] = lambda d: 30**d
 ) -> Decision:
     """``size``: how many actions a core set may have. ``inputs``: |A| in dimension d; Lemma 1's net has (3T)^d, here T = 10."""
-    rows, few, optima = _found(quick), _exchanged(quick), _local_optima()
+    rows, few, optima = _core_sets(quick), _exchanged(quick), _local_optima()
     too_small = next((d for d in range(3, 200) if size(d) <= d and simplex_leverage(d) > 2 * d), None)
     unproven = [d for d in range(1, 10_000) if size(d) < min(d * (d + 1) // 2, B * d)]
     degrees = [math.log(inputs(d)) / math.log(d) for d in (10, 1000)]  # of a polynomial, they would be about equal

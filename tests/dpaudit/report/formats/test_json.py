@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
 from dpaudit.gate.results import Checked
 from dpaudit.report.content.check import check_report
-from dpaudit.report.formats.json import as_json, write
+from dpaudit.report.formats.json import write
 
 
 def test_json_is_the_data_letter_by_letter(gates: dict[str, Checked]) -> None:
@@ -16,8 +14,3 @@ def test_json_is_the_data_letter_by_letter(gates: dict[str, Checked]) -> None:
     assert json.loads(written) == gates["everything"].to_dict()
     assert "ε" in written
     assert written.startswith('{\n  "schema": "dpaudit.check/1",\n')
-
-
-def test_what_is_no_number_is_refused() -> None:
-    with pytest.raises(ValueError, match="JSON"):
-        as_json({"epsilon": float("nan")})
