@@ -16,6 +16,7 @@ from typing import Any
 
 from dpaudit.claims import DpauditError, show
 from dpaudit.papers.code_digests import code_digests
+from dpaudit.papers.severity import BASES, SEVERITIES
 
 GROUP = "dpaudit.claims"
 SCHEMA = "dpaudit.claims/1"
@@ -43,13 +44,17 @@ class Decision:
     verdict: str
     evidence: Mapping[str, Any]
     correction: Any = None  # a text, an object or None: what holds instead
+    severity: str | None = None  # None: as its check says for a claim that does not hold
+    basis: str | None = None  # None: as its check says for a claim that holds
 
 
 @dataclass(frozen=True)
 class Check:
     """One claim: a public id, where it is printed, what it says, and the computation that decides it.
 
-    ``covers`` names the modules whose code the evidence is about; stored evidence is stale once they change.
+    ``covers`` names the modules whose code the evidence is about; stored evidence is stale once they change. ``severity``: how
+    grave it is if the claim does not hold, ``basis``: what it rests on if it does (``severity.RULES``, ``BASES``). ``needs``: the
+    claims that it rests on.
     """
 
     id: str
@@ -57,6 +62,9 @@ class Check:
     statement: str
     run: Callable[[bool], Decision]
     covers: Sequence[str] = field(default=())
+    severity: str = "none"
+    basis: str | None = None
+    needs: Sequence[str] = field(default=())
 
 
 @dataclass(frozen=True)
@@ -87,6 +95,9 @@ class Decided:
     seconds: float | None = None
     stale: Sequence[str] = ()  # modules that changed since the evidence was stored
     failed: bool = False  # its check came to no decision; the evidence says why
+    severity: str = "none"
+    basis: str | None = None
+    needs: Sequence[str] = ()
 
     @property
     def summary(self) -> str:
@@ -96,7 +107,8 @@ class Decided:
         return ", ".join(f"{name} {value}" for name, value in self.evidence.items() if not isinstance(value, dict | list))
 
     def to_dict(self) -> dict[str, Any]:
-        about = {"id": self.id, "where": self.where, "statement": self.statement, "verdict": self.verdict}
+        about: dict[str, Any] = {"id": self.id, "where": self.where, "statement": self.statement, "verdict": self.verdict}
+        about |= {"severity": self.severity, "basis": self.basis, "needs": list(self.needs)}
         decision = {"evidence": dict(self.evidence), "correction": self.correction, "code": dict(self.code)}
         return {**about, **decision, "stale": list(self.stale), "failed": self.failed}
 
@@ -216,7 +228,26 @@ def decide(check: Any, quick: bool) -> Decided:
         raise ClaimError(check.id, "its decision carries no evidence")
     if not isinstance(correction, str | dict | None):
         raise ClaimError(check.id, "its correction must be a text, an object or None")
-    return Decided(check.id, check.where, check.statement, verdict, evidence, correction, digests(check), round(seconds, 3))
+    severity, basis, needs = _rating(check, decision, verdict)
+    return Decided(
+        check.id, check.where, check.statement, verdict, evidence, correction, digests(check), round(seconds, 3),
+        severity=severity, basis=basis, needs=needs,
+    )  # fmt: skip
+
+
+def _rating(check: Any, decision: Any, verdict: str) -> tuple[str, str | None, tuple[str, ...]]:
+    """A claim that holds has a basis, one that does not a severity."""
+    severity = getattr(decision, "severity", None) or getattr(check, "severity", "none")
+    basis = getattr(decision, "basis", None) or getattr(check, "basis", None)
+    needs = getattr(check, "needs", ())
+    if severity not in SEVERITIES:
+        raise ClaimError(check.id, "its severity must be one of " + ", ".join(SEVERITIES))
+    if basis is not None and basis not in BASES:
+        raise ClaimError(check.id, "its basis must be one of " + ", ".join(BASES))
+    if isinstance(needs, str) or not all(isinstance(name, str) for name in needs):
+        raise ClaimError(check.id, "what it needs must be ids of claims")
+    holds = verdict == "verified"
+    return (severity if verdict in ("refuted", "conditional") else "none"), (basis if holds else None), tuple(needs)
 
 
 def attempt(check: Any, quick: bool) -> Decided:

@@ -7,6 +7,7 @@ from typing import Any
 
 from dpaudit.claims import InvalidValue
 from dpaudit.papers.checks import SCHEMA, VERDICTS, ClaimError, Decided, digests
+from dpaudit.papers.severity import BASES, SEVERITIES
 
 
 def read_stored(document: object, checks: Mapping[str, Any]) -> list[Decided]:
@@ -21,6 +22,7 @@ def _stored(entry: Any, checks: Mapping[str, Any]) -> Decided:
         parts = {name: entry[name] for name in ("id", "where", "statement", "verdict", "evidence", "correction")}
         code = {str(name): str(digest) for name, digest in entry["code"].items()}
         failed = bool(entry.get("failed", False))
+        rating = _rating(entry)
         if parts["verdict"] not in VERDICTS or not isinstance(parts["evidence"], dict):
             raise InvalidValue("verdict", parts["verdict"], "one of " + ", ".join(VERDICTS))
         if not all(isinstance(parts[name], str) for name in ("id", "where", "statement")):
@@ -34,4 +36,12 @@ def _stored(entry: Any, checks: Mapping[str, Any]) -> Decided:
         stale = ["its check, which is not installed"]
     except ClaimError as error:
         stale = [f"its check, which {error.reason}"]
-    return Decided(**parts, code=code, stale=[] if failed else stale, failed=failed)
+    return Decided(**parts, **rating, code=code, stale=[] if failed else stale, failed=failed)
+
+
+def _rating(entry: Any) -> dict[str, Any]:
+    """Evidence that was stored before claims had them has none."""
+    severity, basis, needs = entry.get("severity", "none"), entry.get("basis"), entry.get("needs", [])
+    if severity not in SEVERITIES or (basis is not None and basis not in BASES) or not isinstance(needs, list):
+        raise TypeError
+    return {"severity": severity, "basis": basis, "needs": tuple(str(name) for name in needs)}

@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 
 from dpaudit.papers.checks import Check
+from proofs_checks.linear_bandits.ratings import RATINGS
+from proofs_checks.shared.ratings import rated
 
 MODULES = (
     "lemmas.net",
@@ -42,4 +44,4 @@ MODULES = (
 
 def checks() -> list[Check]:
     """Every check; modules load here, not with the package."""
-    return [check for name in MODULES for check in import_module(f"proofs_checks.linear_bandits.{name}").CHECKS]
+    return rated((check for name in MODULES for check in import_module(f"proofs_checks.linear_bandits.{name}").CHECKS), RATINGS)

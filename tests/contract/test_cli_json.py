@@ -230,6 +230,12 @@ def test_claims_json_follows_its_schema_and_names_each_claim_once(shared_cli: Cl
     document = parse(shared_cli("claims", "--quick", "--format", "json").stdout)
     validate(document, "claims")
     ids = [claim["id"] for claim in document["claims"]]
+    assert all({"severity", "basis", "needs"} <= set(claim) for claim in document["claims"])
+    assert all((claim["severity"] == "none") == (claim["verdict"] in ("verified", "unchecked")) for claim in document["claims"])
+    assert all((claim["basis"] is None) == (claim["verdict"] != "verified") for claim in document["claims"])
+    assert {name for claim in document["claims"] for name in claim["needs"]} <= set(ids)
+    fatal = {claim["id"] for claim in document["claims"] if claim["severity"] == "fatal"}
+    assert {"thm1.privacy", "thm2.privacy", "thm3.privacy", "thm3.domain"} <= fatal
     assert len(ids) == len(set(ids))
     assert {"thm1.privacy", "thm2.privacy", "thm3.privacy"} <= set(ids)
 

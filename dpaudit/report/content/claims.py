@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dpaudit.papers.checks import SCHEMA, Decided
+from dpaudit.papers.severity import BASES, RULES
 from dpaudit.report import document as doc
 from dpaudit.report.charts.paper_figures import paper_figure
 from dpaudit.report.content.audit import verdict_badge
@@ -57,14 +58,21 @@ def _with_commands(note: str) -> Line:
 
 
 def _page(decided: Sequence[Decided], source: EvidenceSource) -> Document:
-    rows = [(doc.Link(one.id, one.id), _formula(one.where), _badges(one), _formula(one.summary)) for one in decided]
+    ordered = by_severity(decided)
+    rows = [(doc.Link(one.id, one.id), _formula(one.where), _badges(one), _formula(one.summary)) for one in ordered]
     first = [doc.Heading(TITLE), doc.Paragraph(count_verdicts(decided), "soft"), *_notes(decided, source), _contents(decided)]
-    return Document(TITLE, [Section([*first, doc.Table(HEADER, rows, "cards")]), *(_section(one) for one in decided)])
+    return Document(TITLE, [Section([*first, doc.Table(HEADER, rows, "cards")]), *(_section(one) for one in ordered)])
+
+
+def by_severity(decided: Sequence[Decided]) -> list[Decided]:
+    """The gravest first; among equals in the order of the paper."""
+    grades = list(RULES)
+    return sorted(decided, key=lambda one: grades.index(one.severity))
 
 
 def _comment(decided: Sequence[Decided], source: EvidenceSource) -> Document:
     """What a pull request has room for: a row for each claim."""
-    rows = [(Styled(one.id, "code"), one.where, _verdict(one), one.summary) for one in decided]
+    rows = [(Styled(one.id, "code"), one.where, _verdict(one), one.summary) for one in by_severity(decided)]
     first = [doc.Heading(TITLE), doc.Paragraph(count_verdicts(decided)), *_notes(decided, source)]
     return Document(TITLE, [Section([*first, doc.Table(HEADER, rows)])])
 
@@ -74,22 +82,51 @@ def _formula(value: str) -> Styled:
 
 
 def _verdict(one: Decided) -> str:
-    return one.verdict + (" (stale)" if one.stale else "")
+    """With its severity if it does not hold, its basis if it does."""
+    grade = one.severity if one.severity != "none" else one.basis
+    return one.verdict + (f", {grade}" if grade else "") + (" (stale)" if one.stale else "")
 
 
 def _badges(one: Decided) -> tuple[doc.Part, ...]:
     names = [one.verdict, *(["failed"] if one.failed else []), *(["stale"] if one.stale else [])]
-    return tuple(part for name in names for part in (verdict_badge(name), " "))[:-1]
+    badges: list[doc.Badge] = [verdict_badge(name) for name in names]
+    if one.severity != "none":
+        badges.insert(1, doc.Badge(one.severity, "bad" if one.severity == "fatal" else "open"))
+    elif one.basis is not None:
+        badges.insert(1, doc.Badge(one.basis, "good" if one.basis == "proven" else "open"))
+    return tuple(part for badge in badges for part in (badge, " "))[:-1]
 
 
 def _contents(decided: Sequence[Decided]) -> doc.Contents:
-    """The claims by how they came out, what is wrong first."""
+    """The claims by how grave it is that they fail, then by how they came out."""
     entries: list[Line] = []
+    for severity, rule in RULES.items():
+        if severity != "none":
+            entries += _entry(doc.Badge(severity, "bad" if severity == "fatal" else "open"), rule, decided, severity)
     for verdict in ("refuted", "unchecked", "conditional", "verified"):
-        mine = [one.id for one in decided if one.verdict == verdict]
-        links = [part for claim in mine for part in (doc.Link(claim, claim), " ")]
-        entries += [(verdict_badge(verdict), f" {len(mine)}: ", *links)] if mine else []
+        mine = [one for one in decided if one.verdict == verdict]
+        entries += _entry(verdict_badge(verdict), "", mine, "none")
     return doc.Contents(entries)
+
+
+def _entry(badge: doc.Badge, rule: str, decided: Sequence[Decided], severity: str) -> list[Line]:
+    mine = [one.id for one in decided if one.severity == severity]
+    links = [part for claim in mine for part in (doc.Link(claim, claim), " ")]
+    words = f" {len(mine)}" + (f" ({rule}): " if rule else ": ")
+    return [(badge, words, *links)] if mine else []
+
+
+def _grade(one: Decided) -> list[doc.Fact]:
+    """Why it is as grave as it is, what it rests on, and which claims it needs."""
+    pairs: list[doc.Fact] = []
+    if one.severity != "none":
+        pairs.append(("severity", f"{one.severity}: {RULES[one.severity]}"))
+    if one.basis is not None:
+        pairs.append(("basis", f"{one.basis}: {BASES[one.basis]}"))
+    if one.needs:
+        links = [part for claim in one.needs for part in (doc.Link(claim, claim), ", ")]
+        pairs.append(("needs", tuple(links[:-1])))
+    return pairs
 
 
 def _section(one: Decided) -> Section:
@@ -101,7 +138,7 @@ def _section(one: Decided) -> Section:
     ]
     figures = one.evidence.get("figures", [])
     blocks += [paper_figure(each) for each in (figures if isinstance(figures, list) else [figures])]
-    return Section([*blocks, doc.Facts(_evidence(one))], one.id)
+    return Section([*blocks, doc.Facts([*_grade(one), *_evidence(one)])], one.id)
 
 
 def _evidence(one: Decided) -> list[doc.Fact]:
@@ -133,7 +170,7 @@ def _brief(decided: Sequence[Decided], source: EvidenceSource, full: bool) -> Do
     notes = _notes(decided, source)
     if full:
         return Document(TITLE, [*(Section(_story(one)) for one in decided), Section(notes)])
-    rows = [(f"{MARKS[one.verdict]} {one.id}", one.where, _verdict(one), one.summary) for one in decided]
+    rows = [(f"{MARKS[one.verdict]} {one.id}", one.where, _verdict(one), one.summary) for one in by_severity(decided)]
     last = doc.Paragraph(_with_commands("The full story of one: dpaudit claims ID"))
     table = Section([doc.Table(("  claim", *HEADER[1:]), rows)])
     return Document(TITLE, [table, Section([doc.Paragraph(count_verdicts(decided)), *notes, last])])
@@ -145,4 +182,4 @@ def _story(one: Decided) -> list[Block]:
         ("claim", one.statement),
         ("why" if one.failed else "found", one.summary),
     ]
-    return [doc.Heading(head), doc.Facts([*said, *_evidence(one)])]
+    return [doc.Heading(head), doc.Facts([*said, *_grade(one), *_evidence(one)])]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpaudit.papers.checks import VERDICTS, Decided
+from dpaudit.papers.severity import SEVERITIES
 
 _NAMED = 8  # ids in a sentence
 
@@ -29,7 +30,10 @@ def count_verdicts(decided: Sequence[Decided]) -> str:
     """How many claims came out how."""
     counts = Counter(each.verdict for each in decided)
     total = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
-    return f"{len(decided)} claim{'' if len(decided) == 1 else 's'}: {total or 'none'}."
+    grades = Counter(each.severity for each in decided)
+    grave = ", ".join(f"{grades[severity]} {severity}" for severity in SEVERITIES if severity != "none" and grades[severity])
+    count = f"{len(decided)} claim{'' if len(decided) == 1 else 's'}: {total or 'none'}."
+    return f"{count} By severity: {grave}." if grave else count
 
 
 def origin(source: EvidenceSource) -> str | None:

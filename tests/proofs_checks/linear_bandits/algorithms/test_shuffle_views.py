@@ -18,11 +18,11 @@ from proofs_checks.linear_bandits.algorithms.shuffle_views import (
 
 def test_who_sees_the_actions_sees_more_than_the_reduction_shows() -> None:
     found = reduction(quick=True)
-    assert found.verdict == "refuted"
+    assert found.verdict == "conditional"  # the footnote's server sees less
     shown = found.evidence["counterexample"]
     assert shown["δ of the observer"] > shown["δ after the reduction"]
     assert found.evidence["at the paper's sizes, for who sees actions and pairs"]["exceeds it"]
-    assert reduction(quick=True, view=actions_and_pairs).verdict == "refuted"
+    assert reduction(quick=True, view=actions_and_pairs).verdict == "conditional"
 
 
 def test_twin_the_server_of_the_footnote_sees_no_more() -> None:
