@@ -1,7 +1,7 @@
 """The registered algorithms. Each is a row of ``ALGORITHMS`` and a factory, which is an entry point of ``dpaudit.algorithms``.
 
-To add one of this family: its privacy step (``elimination.loop.PrivacyStep``) in a file, a row and a factory here, and the entry
-point. Any other algorithm needs a factory and its entry point only: ``dpaudit.subjects.targets.Algorithm`` is what they satisfy.
+To add one of this family: its privacy step (``elimination.setting.PrivacyStep``) in a file, a row and a factory here, and the
+entry point. Any other algorithm needs a factory and its entry point only: it satisfies ``dpaudit.subjects.targets.Algorithm``.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from algorithms.elimination.bandit_subject import bandit_subject, make_setting
 from algorithms.elimination.central import Central, NonPrivate
 from algorithms.elimination.confidence import CALIBRATIONS, Calibration
 from algorithms.elimination.local import Local
-from algorithms.elimination.loop import Design, PrivacyStep, Setting
+from algorithms.elimination.setting import Design, PrivacyStep, Setting
 from algorithms.elimination.shuffled import Shuffled
 from dpaudit.claims import InvalidValue, Number, exact, exact_delta, positive
 from dpaudit.subjects import Subject

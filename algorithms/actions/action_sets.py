@@ -182,6 +182,16 @@ def random_instance(
     return vectors[..., :-1, :].copy(), vectors[..., -1, :].copy()
 
 
+def simulated_instance(actions: Floats, trials: int | None, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """Actions of an evaluation and their means: these (K, d), random θ; with trials, a random instance of their size for each."""
+    if trials is None:
+        theta = rng.normal(size=actions.shape[1])
+        return actions, actions @ (theta / np.linalg.norm(theta))
+    count, dim = actions.shape
+    every, thetas = random_instance(rng, count, dim, instances=trials)
+    return every, np.einsum("gkd,gd->gk", every, thetas)
+
+
 def _angles(zeta: float) -> int:
     """The least number of equal angles, at least 3, whose covering radius on the unit circle is ζ."""
     return max(3, math.ceil(math.pi / (2 * math.asin(min(zeta / 2, 1.0)))))

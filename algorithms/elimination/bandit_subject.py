@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 
 import dpaudit as dp
-from algorithms.actions.action_sets import Finite, random_instance, validate
+from algorithms.actions.action_sets import Finite, random_instance, simulated_instance, validate
+from algorithms.elimination.batch_plans import Plans
 from algorithms.elimination.confidence import CALIBRATIONS
-from algorithms.elimination.loop import Plans, Play, PrivacyStep, Setting, run
+from algorithms.elimination.loop import Play, run
 from algorithms.elimination.reward_neighbours import RewardSequence
+from algorithms.elimination.setting import PrivacyStep, Setting
 from algorithms.rewards import SealedRewards, Stochastic
 from dpaudit.claims import InvalidValue, Number, exact, whole
 from dpaudit.subjects import Subject
@@ -54,7 +56,7 @@ def make_setting(horizon: Any, actions: Any, calibration: str, low: Number, high
 
 
 @dataclass(frozen=True)
-class _Bandit:
+class _EliminationBandit:
     """One algorithm in one setting. Runs of it share the plans of their batches."""
 
     setting: Setting
@@ -66,31 +68,19 @@ class _Bandit:
 
     def evaluate(self, channel: Any, rng: np.random.Generator) -> Mapping[str, Any]:
         """Play the standard simulated environment: rewards in {low, high}; with trials, a random instance for each."""
-        means, played = self._one(channel, rng) if channel.trials is None else self._many(channel, rng)
-        return {
-            "regret": float(np.mean(played.regret(means))), "batches": int(np.max(played.batches)),
-            "action": int(np.ravel(played.best)[0]),
-        }  # fmt: skip
-
-    def _one(self, channel: Any, rng: np.random.Generator) -> tuple[np.ndarray, Play]:
-        theta = rng.normal(size=self.setting.actions.shape[1])
-        means = self.setting.actions @ (theta / np.linalg.norm(theta))
+        actions, means = simulated_instance(self.setting.actions, channel.trials, rng)
         environment = Stochastic(means, rng, self.setting.low, self.setting.high)
-        return means, self.play(environment if self.step.model == "nonprivate" else SealedRewards(environment), channel)
-
-    def _many(self, channel: Any, rng: np.random.Generator) -> tuple[np.ndarray, Play]:
-        size, dim = self.setting.actions.shape
-        actions, thetas = random_instance(rng, size, dim, instances=channel.trials)
-        means = np.einsum("gkd,gd->gk", actions, thetas)
-        environment = Stochastic(means, rng, self.setting.low, self.setting.high)
-        return means, run(replace(self.setting, actions=actions), self.step, environment, channel)
+        if channel.trials is not None:
+            return run(replace(self.setting, actions=actions), self.step, environment, channel).figures(means)
+        rewards = environment if self.step.model == "nonprivate" else SealedRewards(environment)
+        return self.play(rewards, channel).figures(means)
 
 
 def bandit_subject(
     name: str, setting: Setting, step: PrivacyStep, claim: dp.Claim, *, notice: str, privacy: Mapping[str, str]
 ) -> Subject:
     """``privacy``: what its notes say of it: the claims that it rests on, or that there is none."""
-    bandit = _Bandit(setting, step, Plans())
+    bandit = _EliminationBandit(setting, step, Plans())
 
     def play(rewards: Any, channel: Any, trials: int | None = None) -> Any:
         return bandit.play(rewards, channel, trials)

@@ -3,33 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
 
 import dpaudit as dp
-from algorithms.elimination.confidence import Calibration, Model
+from algorithms.elimination.confidence import Model
 from algorithms.elimination.pulls import Pulls
+from algorithms.elimination.setting import SameNoise
 
 
 @dataclass(frozen=True)
-class Central:
+class Central(SameNoise):
     """Lap(1/ε) with sensitivity 1 as printed; Lap(s/ε) with sensitivity s, the reward range, as corrected."""
 
-    epsilon: Fraction
-    calibration: Calibration = "tight"
-    spread: Fraction = Fraction(2)
     model: ClassVar[Model] = "central"
-
-    @property
-    def sensitivity(self) -> Fraction:
-        return Fraction(1) if self.calibration == "printed" else self.spread
-
-    def terms(self, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray, list[Any]]:
-        scale = self.sensitivity / self.epsilon
-        states = len(counts)
-        return np.full(states, float(scale)), np.full(states, float(self.epsilon)), [scale] * states
 
     def statistic(self, channel: Any, rewards: Any, pulls: Pulls, batch: int, scale: Any) -> np.ndarray:
         noisy: np.ndarray = channel.release(

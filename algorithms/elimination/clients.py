@@ -15,7 +15,7 @@ from dpaudit.noise import to_units
 from dpaudit.sealed import Sealed, unseal
 
 
-class Shuffler(Protocol):
+class SecretAssignment(Protocol):
     """The secret randomness of a shuffler."""
 
     def permutation(self, n: int) -> np.ndarray: ...
@@ -28,7 +28,7 @@ class BatchRecords:
     A shuffler assigns the actions to clients in secret; without one, rounds go to the arms in turn.
     """
 
-    def __init__(self, rewards: Any, pulls: Pulls, shuffler: Shuffler | None = None) -> None:
+    def __init__(self, rewards: Any, pulls: Pulls, shuffler: SecretAssignment | None = None) -> None:
         self.rewards, self.pulls, self._shuffler = rewards, pulls, shuffler
         self._tags: np.ndarray | None = None
         self._values: Any = None

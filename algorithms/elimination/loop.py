@@ -7,69 +7,16 @@ trials that share their public state share its core set and widths, so that 10^5
 from __future__ import annotations
 
 import hashlib
-import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, get_args
+from functools import partial
+from typing import Any
 
 import numpy as np
 
-from algorithms.actions.core_set import core_sets
-from algorithms.elimination.confidence import Calibration, Model, Situation, widths
+from algorithms.elimination.batch_plans import Plan, Plans, make_plan
 from algorithms.elimination.pulls import Pulls
+from algorithms.elimination.setting import PrivacyStep, Setting
 from dpaudit.claims import InvalidValue
-
-Design = Literal["frank-wolfe", "minimal", "all"]
-
-
-@dataclass(frozen=True)
-class Setting:
-    """Everything public that is fixed in advance. Printed with every result."""
-
-    actions: np.ndarray  # (K, d); (trials, K, d) when each trial has an instance of its own
-    horizon: int
-    calibration: Calibration = "tight"
-    low: float = -1.0
-    high: float = 1.0
-    design: Design = "frank-wolfe"  # or "minimal", or "all": no core set, every active action is pulled alike
-    leverage: float = 2.0  # core sets reach g ≤ leverage·m
-    maximum: str = "active"  # eliminate against the best of A_i; "all": of A, as Algorithms 1 and 3 print it
-    stop_when_decided: bool = False  # leave the batches once one action is left: the actions played are the same
-
-    def __post_init__(self) -> None:
-        for name, known in (("design", get_args(Design)), ("maximum", ("active", "all"))):
-            if getattr(self, name) not in known:
-                raise InvalidValue(name, getattr(self, name), "one of " + ", ".join(known))
-        if not self.low < self.high:
-            raise InvalidValue("low", self.low, f"below high, which is {self.high:g}")
-
-    @property
-    def growth(self) -> float:
-        """q = (2T)^(1/log T)."""
-        return float((2 * self.horizon) ** (1 / math.log(self.horizon)))
-
-    @property
-    def batches_at_most(self) -> int:
-        """N_max = max{N : Σ_{i≤N} ⌈q^i⌉ ≤ T}."""
-        used, batch = 0, 0
-        while (used := used + math.ceil(self.growth ** (batch + 1))) <= self.horizon:
-            batch += 1
-        return batch
-
-
-class PrivacyStep(Protocol):
-    """What one model does between pulling and estimating."""
-
-    @property
-    def model(self) -> Model: ...
-
-    def terms(self, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray, list[Any]]:
-        """For batches of these pulls (G, k): Laplace scale (G,), printed ε (G,), and exact scales for the door."""
-        ...
-
-    def statistic(self, channel: Any, rewards: Any, pulls: Pulls, batch: int, scale: Any) -> np.ndarray:
-        """The (noisy) sum of rewards per pulled action, shape (k,) or (trials, k)."""
-        ...
 
 
 @dataclass
@@ -87,55 +34,6 @@ class States:
 
 
 @dataclass(frozen=True)
-class Plan:
-    """One batch, for G states: who is pulled how often, and how sums turn into estimates."""
-
-    support: np.ndarray  # (G, k)
-    counts: np.ndarray  # (G, k)
-    total: np.ndarray  # (G,)
-    coefficients: np.ndarray  # (G, k, K)
-    width: np.ndarray  # (G, K) or (G, 1)
-    scale: list[Any]  # exact scale per state
-
-    def take(self, index: Any) -> Plan:
-        return Plan(
-            self.support[index], self.counts[index], self.total[index], self.coefficients[index], self.width[index],
-            [self.scale[i] for i in index],
-        )  # fmt: skip
-
-    def joined(self, other: Plan) -> Plan:
-        """Both, one after the other; narrower supports are padded with an action that is pulled 0 times."""
-        k = max(self.support.shape[1], other.support.shape[1])
-
-        def both(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-            return np.concatenate([np.pad(x, [(0, 0), (0, k - x.shape[1])] + [(0, 0)] * (x.ndim - 2)) for x in (a, b)])
-
-        return Plan(
-            both(self.support, other.support), both(self.counts, other.counts), np.concatenate([self.total, other.total]),
-            both(self.coefficients, other.coefficients), np.concatenate([self.width, other.width]), self.scale + other.scale,
-        )  # fmt: skip
-
-
-class Plans:
-    """Plans made so far, by batch and active set. They are public, so that all runs of one setting share them."""
-
-    def __init__(self) -> None:
-        self._made: dict[int, Plan] = {}
-        self._rows: dict[tuple[int, bytes], int] = {}
-
-    def get(self, batch: int, active: np.ndarray, make: Callable[[np.ndarray], Plan]) -> Plan:
-        keys = [(batch, row.tobytes()) for row in np.packbits(active, axis=1)]
-        missing = {key: i for i, key in enumerate(keys) if key not in self._rows}
-        if missing:
-            made = make(active[list(missing.values())])
-            known = self._made.get(batch)
-            first = 0 if known is None else len(known.total)
-            self._made[batch] = made if known is None else known.joined(made)
-            self._rows.update({key: first + place for place, key in enumerate(missing)})
-        return self._made[batch].take([self._rows[key] for key in keys])
-
-
-@dataclass(frozen=True)
 class Play:
     """What was played, in public: per trial the active set of each batch (as a code), pulls per action, the last action."""
 
@@ -149,6 +47,11 @@ class Play:
         gaps = means.max(axis=-1, keepdims=True) - means
         result: np.ndarray = (self.pulls * gaps).sum(axis=-1)
         return result
+
+    def figures(self, means: np.ndarray) -> dict[str, Any]:
+        """What an evaluation prints: the mean regret, the most batches, the first trial's last action."""
+        best = int(np.ravel(self.best)[0])
+        return {"regret": float(np.mean(self.regret(means))), "batches": int(np.max(self.batches)), "action": best}
 
 
 def active_codes(active: np.ndarray) -> np.ndarray:
@@ -300,40 +203,10 @@ class Elimination:
         self.states = self.states.take(np.flatnonzero(~done))
 
     def _plan_states(self) -> Plan:
+        make = partial(make_plan, self.setting, self.step, self.batch, self.limit)
         if self._own:
-            return self._make(self.states.active, self.actions[self.states.instance])
-        return self._plans.get(self.batch, self.states.active, lambda active: self._make(active, self.actions[0]))
-
-    def _make(self, active: np.ndarray, actions: np.ndarray) -> Plan:
-        """Core sets, pulls ⌈π(a)q^i⌉ and widths for many states at once."""
-        setting, power = self.setting, self.setting.growth**self.batch
-        support, weights, rank = _designs(setting, actions, active)
-        counts = np.where(weights > 0, np.ceil(weights * power - 1e-9), 0).astype(np.int64)
-        own = actions if actions.ndim == 3 else np.broadcast_to(actions, (len(active), *actions.shape))
-        pulled = np.take_along_axis(own, support[:, :, None], axis=1) if len(own) > 1 else own[:, support[0]]
-        gram = np.einsum("gk,gki,gkj->gij", counts.astype(float), pulled, pulled)
-        inverse = np.linalg.pinv(gram, rcond=1e-12, hermitian=True)
-        coefficients = np.einsum("gki,gij,gaj->gka", pulled, inverse, own, optimize=True)
-        coefficients[counts == 0] = 0.0
-        norms = np.einsum("gai,gij,gaj->ga", own, inverse, own, optimize=True)
-        scale, printed_epsilon, exact_scale = self.step.terms(counts)
-        situation = Situation(
-            power, setting.horizon, self.limit, own.shape[2], setting.high - setting.low, active, rank,
-            (counts > 0).sum(axis=1), counts, coefficients, np.maximum(norms, 0.0), scale, printed_epsilon,
-            active if setting.maximum == "active" else None,
-        )  # fmt: skip
-        width = widths(self.step.model, setting.calibration, situation)
-        return Plan(support, counts, counts.sum(axis=1), coefficients, width, exact_scale)
-
-
-def _designs(setting: Setting, actions: np.ndarray, active: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    if setting.design == "all":
-        index = np.broadcast_to(np.arange(active.shape[1]), active.shape)
-        stacked = actions if actions.ndim == 3 else np.broadcast_to(actions, (len(active), *actions.shape))
-        rank = np.linalg.matrix_rank(stacked * active[:, :, None])
-        return index, active / active.sum(axis=1, keepdims=True), np.maximum(rank, 1)
-    designs = core_sets(actions, active, target=setting.leverage, kind=setting.design)
-    return designs.support, designs.weights, designs.rank
+            return make(self.states.active, self.actions[self.states.instance])
+        return self._plans.get(self.batch, self.states.active, lambda active: make(active, self.actions[0]))
 
 
 def _by_pattern(keep: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:

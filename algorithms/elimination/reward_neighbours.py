@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from algorithms.elimination.loop import PrivacyStep, Setting
+from algorithms.elimination.setting import PrivacyStep, Setting
 from algorithms.elimination.threshold_rewards import threshold_pairs
 from algorithms.rewards import ConstantExceptOne, SealedRewards, Sequence
 

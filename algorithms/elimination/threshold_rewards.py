@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from algorithms.elimination.loop import Elimination, Plan, PrivacyStep, Setting
+from algorithms.elimination.batch_plans import Plan
+from algorithms.elimination.loop import Elimination
+from algorithms.elimination.setting import PrivacyStep, Setting
 from algorithms.rewards import ConstantExceptOne
 
 OFFSETS = (2.0, 1.0, 3.0, 0.0, -1.0)  # how far below its threshold the statistic lies, in units of the noise

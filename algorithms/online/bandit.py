@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any, Literal, NoReturn
 
 from algorithms.elimination.confidence import Calibration
-from algorithms.elimination.loop import Design, Play
+from algorithms.elimination.loop import Play
+from algorithms.elimination.setting import Design
 from algorithms.online.client import Client, Report, Ticket, as_reward, client_report
 from algorithms.online.course import Course
 from algorithms.online.errors import BatchOutstanding, HorizonReached, UnknownTicket, UnreadableState

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 import dpaudit as dp
+from algorithms.elimination.batch_plans import Plan
 from algorithms.elimination.local import Local
-from algorithms.elimination.loop import Plan, PrivacyStep, Setting
+from algorithms.elimination.setting import PrivacyStep, Setting
 from algorithms.online.client import Report, Terms, Ticket, client_report
 from algorithms.online.open_batch import Batch, Layout, hold_rewards, receive_reports
 from algorithms.online.state import Boundary, OnlineElimination, Recorded

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 import dpaudit as dp
-from algorithms.elimination.loop import Elimination, Plan, States
+from algorithms.elimination.batch_plans import Plan
+from algorithms.elimination.loop import Elimination, States
 from algorithms.online.errors import UnreadableState
 from dpaudit.channel import sum_by_tag
 from dpaudit.ledger import Cohort, Ledger, Release

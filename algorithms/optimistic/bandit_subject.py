@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 import dpaudit as dp
-from algorithms.actions.action_sets import random_instance
-from algorithms.elimination.loop import Play
+from algorithms.actions.action_sets import simulated_instance
 from algorithms.optimistic.loop import Optimism, Setting, run
 from algorithms.optimistic.privacy_steps import OptimisticStep
 from algorithms.rewards import ConstantExceptOne, SealedRewards, Sequence, Stochastic
@@ -47,33 +46,21 @@ class OptimisticNeighbours:
 
 
 @dataclass(frozen=True)
-class _Bandit:
+class _OptimisticBandit:
     setting: Setting
     step: OptimisticStep
 
     def evaluate(self, channel: Any, rng: np.random.Generator) -> Mapping[str, Any]:
         """Play the standard simulated environment: rewards in {low, high}; with trials, a random instance for each."""
-        means, played = self._one(channel, rng) if channel.trials is None else self._many(channel, rng)
-        return {
-            "regret": float(np.mean(played.regret(means))), "batches": int(np.max(played.batches)),
-            "action": int(np.ravel(played.best)[0]),
-        }  # fmt: skip
-
-    def _one(self, channel: Any, rng: np.random.Generator) -> tuple[np.ndarray, Play]:
-        theta = rng.normal(size=self.setting.actions.shape[1])
-        means = self.setting.actions @ (theta / np.linalg.norm(theta))
-        return means, run(self.setting, self.step, SealedRewards(Stochastic(means, rng)), channel)
-
-    def _many(self, channel: Any, rng: np.random.Generator) -> tuple[np.ndarray, Play]:
-        count, dimension = self.setting.actions.shape
-        actions, thetas = random_instance(rng, count, dimension, instances=channel.trials)
-        means = np.einsum("gkd,gd->gk", actions, thetas)
-        return means, run(replace(self.setting, actions=actions), self.step, Stochastic(means, rng), channel)
+        actions, means = simulated_instance(self.setting.actions, channel.trials, rng)
+        environment = Stochastic(means, rng)
+        rewards = SealedRewards(environment) if channel.trials is None else environment
+        return run(replace(self.setting, actions=actions), self.step, rewards, channel).figures(means)
 
 
 def optimistic_subject(name: str, setting: Setting, step: OptimisticStep, claim: dp.Claim, *, notice: str, basis: str) -> Subject:
     """``basis``: the claims that its privacy rests on."""
-    bandit = _Bandit(setting, step)
+    bandit = _OptimisticBandit(setting, step)
 
     def play(rewards: Any, channel: Any, trials: int | None = None) -> Any:
         return run(setting, step, rewards, channel)

@@ -14,7 +14,8 @@ import dpaudit as dp
 from algorithms.actions.action_sets import random_instance
 from algorithms.elimination.central import Central
 from algorithms.elimination.local import Local
-from algorithms.elimination.loop import Play, Setting, run
+from algorithms.elimination.loop import Play, run
+from algorithms.elimination.setting import Setting
 from algorithms.rewards import Stochastic
 
 CODE = (

@@ -12,7 +12,8 @@ import numpy as np
 
 import dpaudit as dp
 from algorithms.elimination.central import Central
-from algorithms.elimination.loop import Setting, run
+from algorithms.elimination.loop import run
+from algorithms.elimination.setting import Setting
 from algorithms.rewards import Stochastic
 from dpaudit.papers.checks import Check, Decision
 from proofs_checks.shared.decisions import decided

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import dpaudit as dp
-from algorithms.elimination.loop import Setting
+from algorithms.elimination.setting import Setting
 from dpaudit.accountants import epsilon0_rule
 from dpaudit.accountants.shuffle.amplification import extreme_report_attack
 from proofs_checks.shared.decisions import Row

@@ -11,7 +11,8 @@ import numpy as np
 
 import dpaudit as dp
 from algorithms.actions.action_sets import random_instance
-from algorithms.elimination.loop import Setting, run
+from algorithms.elimination.loop import run
+from algorithms.elimination.setting import Setting
 from algorithms.elimination.shuffled import Shuffled
 from algorithms.rewards import Stochastic
 from proofs_checks.linear_bandits.algorithms.shuffled_batches import Rule

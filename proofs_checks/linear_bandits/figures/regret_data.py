@@ -18,7 +18,8 @@ import numpy as np
 import dpaudit as dp
 from algorithms.actions.action_sets import random_instance
 from algorithms.elimination.central import Central, NonPrivate
-from algorithms.elimination.loop import Setting, run
+from algorithms.elimination.loop import run
+from algorithms.elimination.setting import Setting
 from algorithms.elimination.local import Local
 from algorithms.rewards import Stochastic
 from algorithms.elimination.shuffled import Shuffled

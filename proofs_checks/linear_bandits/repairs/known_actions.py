@@ -19,7 +19,8 @@ import numpy as np
 
 import dpaudit as dp
 from algorithms.actions.action_sets import random_instance
-from algorithms.elimination.loop import Setting, run
+from algorithms.elimination.loop import run
+from algorithms.elimination.setting import Setting
 from algorithms.elimination.shuffled import Shuffled
 from algorithms.rewards import Stochastic
 from dpaudit.accountants.shuffle.amplification import extreme_report_attack

@@ -16,8 +16,10 @@ import numpy as np
 import dpaudit as dp
 from algorithms import central
 from algorithms.actions.action_sets import random_instance
+from algorithms.elimination.batch_plans import Plan
 from algorithms.elimination.central import Central, NonPrivate
-from algorithms.elimination.loop import Elimination, Plan, Setting, run
+from algorithms.elimination.loop import Elimination, run
+from algorithms.elimination.setting import Setting
 from algorithms.rewards import Stochastic
 from dpaudit.papers.checks import Check, Decision
 from proofs_checks.linear_bandits.lemmas.net import rank

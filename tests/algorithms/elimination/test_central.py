@@ -14,8 +14,9 @@ from scipy import stats
 import dpaudit as dp
 from algorithms import central, nonprivate
 from algorithms.elimination.central import Central, NonPrivate
-from algorithms.elimination.loop import Setting, run
+from algorithms.elimination.loop import run
 from algorithms.elimination.pulls import Pulls
+from algorithms.elimination.setting import Setting
 from algorithms.rewards import ConstantExceptOne, SealedRewards, Sequence
 from dpaudit.channel import PathChanged
 from dpaudit.claims import SensitivityError

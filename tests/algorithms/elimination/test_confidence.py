@@ -20,7 +20,8 @@ from algorithms.actions.action_sets import random_instance
 from algorithms.elimination.central import Central, NonPrivate
 from algorithms.elimination.confidence import Situation, widths
 from algorithms.elimination.local import Local
-from algorithms.elimination.loop import Elimination, Setting
+from algorithms.elimination.loop import Elimination
+from algorithms.elimination.setting import Setting
 
 pytestmark = pytest.mark.slow
 

@@ -11,8 +11,8 @@ import dpaudit as dp
 from algorithms import central, local
 from algorithms.elimination.central import Central
 from algorithms.elimination.local import Local
-from algorithms.elimination.loop import Setting
 from algorithms.elimination.reward_neighbours import RewardSequence
+from algorithms.elimination.setting import Setting
 from algorithms.rewards import SealedRewards, Sequence
 
 STEPS = {"central": Central(Fraction(1)), "local": Local(Fraction(1))}

@@ -11,7 +11,8 @@ from scipy.stats import beta
 
 import dpaudit as dp
 from algorithms.elimination.central import Central
-from algorithms.elimination.loop import Elimination, Setting
+from algorithms.elimination.loop import Elimination
+from algorithms.elimination.setting import Setting
 from algorithms.rewards import Stochastic
 from proofs_checks.linear_bandits.theorems.regret.near_parallel import MEANS, C, S, Width, chance, chance_at_most, loss
 from proofs_checks.shared.decisions import Row

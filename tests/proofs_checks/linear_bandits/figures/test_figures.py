@@ -11,7 +11,8 @@ import pytest
 import dpaudit as dp
 from dpaudit.claims import exact
 from algorithms.elimination.central import Central, NonPrivate
-from algorithms.elimination.loop import Setting, run
+from algorithms.elimination.loop import run
+from algorithms.elimination.setting import Setting
 from algorithms.rewards import Stochastic
 from proofs_checks.linear_bandits.figures import __main__ as figures
 from proofs_checks.linear_bandits.figures.readings import central_close, converges, core_set, shuffled_close
