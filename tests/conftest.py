@@ -22,7 +22,10 @@ Start = Callable[..., "subprocess.Popen[str]"]
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "needs(program): uses a program of the system; where CI is set, it must be there")
+    config.addinivalue_line(
+        "markers",
+        "needs(program, module=None): uses a program of the system, or a Python package; where CI is set, it must be there",
+    )
     config.addinivalue_line("markers", "slow: of the slow tier (make test-slow); everything else is make test-fast")
     config.stash[MISSING] = set()
 
@@ -36,17 +39,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    for program in (marker.args[0] for marker in item.iter_markers("needs")):
-        if shutil.which(program) is None:
-            item.config.stash[MISSING].add(program)
+    for marker in item.iter_markers("needs"):
+        absent = [program for program in marker.args if shutil.which(program) is None]
+        absent += [package for package in marker.kwargs.values() if importlib.util.find_spec(package) is None]
+        for name in absent:
+            item.config.stash[MISSING].add(name)
             if os.environ.get("CI"):
-                pytest.fail(f"{program} is not installed, and CI leaves out no test", pytrace=False)
-            pytest.skip(f"{program} is not installed")
+                pytest.fail(f"{name} is not installed, and CI leaves out no test", pytrace=False)
+            pytest.skip(f"{name} is not installed")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    for program in sorted(config.stash[MISSING]):
-        terminalreporter.write_line(f"not installed, so tests that need it did not run: {program}", yellow=True)
+    for name in sorted(config.stash[MISSING]):
+        terminalreporter.write_line(f"not installed, so tests that need it did not run: {name}", yellow=True)
 
 
 @pytest.fixture

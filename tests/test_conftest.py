@@ -1,4 +1,4 @@
-"""A missing program is named, and fails a CI job only; no test waits for ever; every test is of one tier."""
+"""A missing program or package is named, and fails a CI job only; no test waits for ever; every test is of one tier."""
 
 from __future__ import annotations
 
@@ -20,20 +20,30 @@ def test_with_a_program_that_is_there():
 @pytest.mark.needs("no-such-program")
 def test_with_a_program_that_is_not():
     pass
+
+@pytest.mark.needs(module="json")
+def test_with_a_package_that_is_there():
+    pass
+
+@pytest.mark.needs(module="no_such_package")
+def test_with_a_package_that_is_not():
+    pass
 """
 
 
-@pytest.mark.parametrize(("ci", "outcome", "code"), [("", "1 skipped", 0), ("true", "1 error", 1)])
-def test_a_missing_program_is_named_and_fails_only_in_ci(tmp_path: Path, ci: str, outcome: str, code: int) -> None:
+@pytest.mark.parametrize(("ci", "outcome", "code"), [("", "2 skipped", 0), ("true", "2 errors", 1)])
+def test_a_missing_program_or_package_is_named_and_fails_only_in_ci(tmp_path: Path, ci: str, outcome: str, code: int) -> None:
     shutil.copy(Path(__file__).with_name("conftest.py"), tmp_path)
     (tmp_path / "test_it.py").write_text(TESTS, encoding="utf-8")
     command = [sys.executable, "-m", "pytest", "--strict-markers", "-p", "no:cacheprovider", str(tmp_path)]
     done = subprocess.run(command, cwd=tmp_path, env={**os.environ, "CI": ci}, capture_output=True, text=True, check=False)
     assert done.returncode == code, done.stdout
-    assert "1 passed" in done.stdout
+    assert "2 passed" in done.stdout
     assert outcome in done.stdout
     assert "did not run: no-such-program" in done.stdout
+    assert "did not run: no_such_package" in done.stdout
     assert "did not run: sh" not in done.stdout
+    assert "did not run: json" not in done.stdout
 
 
 ENDLESS = """

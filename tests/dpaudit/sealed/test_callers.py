@@ -30,8 +30,10 @@ def test_the_line_is_that_of_the_user_also_below_other_code(x: Any) -> None:
     assert f"at {caller().partition(':')[0]}:" in line_of(leak)
 
 
+@pytest.mark.needs(module="torch")
 def test_a_conversion_by_torch_is_named_with_the_rewrite(x: Any) -> None:
-    torch = pytest.importorskip("torch")
+    import torch
+
     for convert in (lambda: torch.tensor(x), lambda: torch.as_tensor(x)):
         with pytest.raises(dp.Leak) as leak:
             convert()
