@@ -82,5 +82,6 @@ def test_a_line_in_a_log_is_found(x: Any, caplog: pytest.LogCaptureFixture) -> N
 
 def test_outside_an_audit_a_debugger_may_show_that_it_is_sealed(x: Any) -> None:
     with dp.simulate(1, proven=True, budget=1) as channel:
-        repr(x)
+        assert "sealed private data" in repr(x)
         channel.release("sum", x.sum(), dp.Laplace(1), sensitivity=1)
+    assert [event.name for event in channel.events] == ["sum"]
