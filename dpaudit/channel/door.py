@@ -23,7 +23,7 @@ from dpaudit.channel.weighted_sums import query_of
 from dpaudit.claims import DpauditError, Finding, InvalidValue, Leak, exact_delta
 from dpaudit.ledger import Budget, Ledger, PureSums, Release
 from dpaudit.noise import Noise, from_units
-from dpaudit.sealed.array import Sealed, caller, one_record_each, relation_of
+from dpaudit.sealed.array import Sealed, caller, gathered, one_record_each, relation_of
 
 _audited: ContextVar[list[Event] | None] = ContextVar("the door of an audit", default=None)
 
@@ -172,6 +172,7 @@ class Channel:
         check_call(name, noise, to, key)
         if to == "shuffled":
             raise InvalidValue("to", to, "another observer: only channel.reports(…) passes a shuffler")
+        value = gathered(value)
         query = query_of(name, value, noise, None if self._budget is None else self._budget.epsilon)
         planned, noise = noise, query.noise
         asked = self._ask(name, query.value, noise, sensitivity, cohort, to, query.weight)

@@ -3,10 +3,12 @@
 What a subject is handed depends on the list alone:
 - numbers (or booleans): a one-dimensional array; of integers or booleans where all are, else of floats on the grid 2^-20;
 - rows of as many numbers each (tuples, lists): a two-dimensional array with one row per record, likewise;
-- anything else (texts, None, rows of mixed values, dicts): a list of the records as they were written.
+- texts: a list of them, which compares with a text entry by entry, as an array does;
+- anything else (None, rows of mixed values, dicts): a list of the records as they were written.
 
 Numbers are sealed between the least and the greatest of them, so that what a trace proves still certifies; a list that holds NaN
-or an infinity is sealed as numbers of which nothing is known. Other records are not sealed: they can be attacked, but not proven.
+or an infinity is sealed as numbers of which nothing is known. Texts are sealed as places in the list; rows and dicts with the
+same fields each, field by field, where their number is public. Others are not sealed: they can be attacked, but not proven.
 """
 
 from __future__ import annotations
@@ -21,8 +23,10 @@ from typing import Any
 
 import numpy as np
 
+from dpaudit.neighbours.categories import Texts, seal_texts
+from dpaudit.neighbours.mixed_records import seal_records
 from dpaudit.neighbours.tables import MADE
-from dpaudit.sealed.array import seal_declared, seal_raw, snap
+from dpaudit.sealed.array import seal_declared, seal_raw, seal_whole, snap
 
 Pair = tuple[Any, Any]
 LARGEST = 2.0**32  # of a number that can be sealed
@@ -55,6 +59,11 @@ class Values:
         return table if shapes == {True} else table[:, 0]
 
     @cached_property
+    def texts(self) -> bool:
+        """Is every value a text?"""
+        return all(isinstance(one, str) for one in self.values)
+
+    @cached_property
     def ends(self) -> tuple[Any, Any] | None:
         """Bounds to seal with, one for each column of a table; None where there are none."""
         if self.table is None or not np.isfinite(self.table).all() or float(np.abs(self.table).max()) > LARGEST:
@@ -66,7 +75,8 @@ class Values:
     def data(self, places: Sequence[int] | np.ndarray) -> Any:
         """The data set that holds these values, by their place in the list."""
         if self.table is None:
-            return [self.values[place] for place in places]
+            records = [self.values[place] for place in places]
+            return Texts(records) if self.texts else records
         chosen = self.table[np.asarray(places, dtype=int)]
         return snap(chosen, *self.ends) if chosen.dtype.kind == "f" and self.ends is not None else chosen
 
@@ -117,10 +127,17 @@ class Values:
         return [self.data(rng.integers(count, size=self.n)), self.data(np.full(self.n, int(rng.integers(count))))]
 
     def seal(self, data: Any) -> Any:
-        """None for records that are no numbers."""
+        """None for records that cannot be sealed."""
+        if self.texts:
+            return seal_texts(data, self.values, removal=self.removal)
+        if self.table is None:
+            return None if self.removal else seal_records(data, self.values, _seal_field)
+        if self.ends is not None and self.table.dtype == bool:
+            return seal_whole(np.asarray(data) != 0, *self.ends, removal=self.removal)
         if self.ends is not None:
-            return seal_declared(data, *self.ends, removal=self.removal)
-        odd = self.table is not None and self.table.ndim == 1 and not np.isfinite(self.table).all()
+            seal = seal_whole if self.table.dtype == np.int64 else seal_declared
+            return seal(data, *self.ends, removal=self.removal)
+        odd = self.table.ndim == 1 and not np.isfinite(self.table).all()
         return seal_raw(data, removal=self.removal) if odd else None
 
     @property
@@ -133,6 +150,11 @@ class Values:
 
         value = st.integers(0, len(self.values) - 1)
         return st.builds(pair, value, value, st.integers(0, self.n), st.integers(0, self.n - 1), value, value)
+
+
+def _seal_field(data: Sequence[Any], values: Sequence[Any]) -> Any:
+    """One field of all records, sealed by the values that it has in the list."""
+    return Values(len(data), tuple(values), removal=False).seal(list(data))
 
 
 def _is_number(value: Any) -> bool:

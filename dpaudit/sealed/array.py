@@ -31,11 +31,13 @@ __all__ = [
     "Untraced",
     "caller",
     "dependence",
+    "gathered",
     "one_record_each",
     "relation_of",
     "seal",
     "seal_raw",
     "seal_sums",
+    "seal_whole",
     "snap",
     "unseal",
 ]
@@ -83,6 +85,18 @@ def _ends(end: Any, rounded: Callable[[Fraction], float]) -> Any:
     if isinstance(end, list | tuple):
         return [_ends(one, rounded) for one in end]
     return rounded(exact(end, "low, high")) if isinstance(end, str | Fraction) else end
+
+
+def seal_whole(values: Any, low: Any, high: Any, *, removal: bool = False) -> Sealed:
+    """Seal records that are whole numbers or truth values, one each or one row of them, in [low, high]."""
+    raw = np.asarray(values)
+    if raw.dtype.kind not in "biuf" or raw.ndim not in (1, 2):
+        raise InvalidValue("values", f"{raw.dtype.type.__name__} of {raw.ndim} dimensions", "one number or one row per record")
+    if raw.dtype != bool:
+        raw = np.clip(np.rint(np.nan_to_num(raw, nan=np.min(low))), low, high).astype(np.int64)
+    ids = np.array(ANYONE) if removal else np.arange(len(raw)).reshape(-1, *([1] * (raw.ndim - 1)))
+    trace = Elements(ids, np.asarray(low, dtype=float), np.asarray(high, dtype=float), axis=-raw.ndim)
+    return Sealed(Private(raw, trace, Precision(0, trace.size), removal))
 
 
 def seal_raw(values: Any, *, removal: bool = False) -> Sealed:
@@ -225,8 +239,19 @@ class Sealed(NDArrayOperatorsMixin):
     def __index__(self) -> int:
         self._leak("an index")
 
-    def __array__(self, *_: Any, **__: Any) -> np.ndarray:
-        self._leak(f"conversion to {foreign_kind() or 'a plain array'}", _CONVERSION)
+    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+        """np.array([a, b]) of sealed numbers is an array of objects, which stay sealed; nothing else can become an array."""
+        kind = foreign_kind()
+        if kind or self._private.hidden or self._private.value.ndim or np.dtype(dtype or object) != object:
+            self._leak(f"conversion to {kind or 'a plain array'}", _CONVERSION)
+        held = np.empty((), dtype=object)
+        held[()] = self
+        return held
+
+    def __hash__(self) -> int:
+        if self._private.hidden or self._private.value.ndim:
+            raise TypeError("unhashable type: sealed array")
+        self._leak("a set, a dict or a Counter", "count by value: (x == value).sum() for each value of a public list")
 
     def __reduce_ex__(self, _: Any) -> NoReturn:
         self._leak("pickling")
@@ -292,6 +317,16 @@ class Sealed(NDArrayOperatorsMixin):
         return method
 
 
+def gathered(value: Any) -> Any:
+    """Sealed numbers in a list, a tuple or an array of objects, public ones among them, as one sealed array; else as it is."""
+    nested = isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.dtype == object and value.ndim)
+    if nested and any(isinstance(part, Sealed | list | tuple | np.ndarray) for part in value):
+        parts = [gathered(part) for part in value]
+        return np.stack(parts) if any(isinstance(part, Sealed) for part in parts) else value
+    held = value[()] if isinstance(value, np.ndarray) and value.dtype == object else value
+    return held if isinstance(held, Sealed) else value
+
+
 def _same(out: Any, first: Any) -> bool:
     """``x += …`` asks for the result in x itself: it gets a new sealed value under the same name."""
     return isinstance(out, tuple) and len(out) == 1 and out[0] is first and isinstance(first, Sealed)
@@ -313,6 +348,7 @@ def _known(operation: Callable[..., Any] | None, args: Any, options: dict[str, A
 
 def _privates(values: Any) -> Any:
     """Sealed data, also in lists and tuples, as what is inside the seal."""
+    values = gathered(values) if isinstance(values, np.ndarray) else values
     if isinstance(values, Sealed):
         return values._private
     if isinstance(values, list):

@@ -12,9 +12,9 @@ import numpy as np
 
 from dpaudit.sealed.traces import ranges
 from dpaudit.sealed.traces.arithmetic import added, clip, contraction, divide, extreme, multiply, negative
-from dpaudit.sealed.traces.conditions import compared, is_number, logic, where
+from dpaudit.sealed.traces.conditions import compared, is_member, is_number, logic, where
 from dpaudit.sealed.traces.counts import bincount, count_nonzero, histogram, sum_of_numbers
-from dpaudit.sealed.traces.functions import binned, function_of, numbers_for, raised, retyped, rounded
+from dpaudit.sealed.traces.functions import binned, floored, function_of, numbers_for, raised, remainder, retyped, rounded
 from dpaudit.sealed.traces.layout import index, joined, rearranged, transposed
 from dpaudit.sealed.traces.norms import row_norm
 from dpaudit.sealed.traces.sums import average, dot, matmul, mean, running, total
@@ -47,6 +47,8 @@ UFUNCS: dict[tuple[np.ufunc, str], Operation] = {
     (np.true_divide, "__call__"): divide,
     (np.negative, "__call__"): negative,
     (np.power, "__call__"): raised,
+    (np.floor_divide, "__call__"): floored,
+    (np.remainder, "__call__"): remainder,
     (np.matmul, "__call__"): matmul,
     (np.add, "reduce"): _reduced,
     (np.add, "accumulate"): running,
@@ -81,6 +83,7 @@ FUNCTIONS: dict[Callable[..., Any], Operation] = {
     np.where: where,
     np.nan_to_num: numbers_for,
     np.digitize: binned,
+    np.isin: is_member,
     np.round: rounded,
     np.around: rounded,
 }

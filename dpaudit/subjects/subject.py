@@ -17,6 +17,9 @@ from dpaudit.channel import Channel, Plan, simulate
 from dpaudit.channel.weighted_sums import Weights, weights_in_force
 from dpaudit.claims import Claim, DpauditError, InvalidValue
 from dpaudit.claims.leak_watch import watching
+from dpaudit.neighbours.categories import SealedTexts
+from dpaudit.neighbours.listed_values import Values
+from dpaudit.neighbours.mixed_records import SealedRecords
 from dpaudit.neighbours.relations import AddRemove, Neighbours, ReplaceOne, as_neighbours
 from dpaudit.neighbours.tables import Rows
 from dpaudit.sealed.array import Sealed
@@ -78,7 +81,7 @@ class Subject:
             extra["trials"] = channel.trials
         if "rng" in self.takes:
             extra["rng"] = channel.rng
-        if isinstance(data, Sealed):
+        if isinstance(data, Sealed | SealedTexts | SealedRecords):
             self.weights.known = True
         elif not self.weights.known:
             Context().run(self._learn, data)
@@ -88,12 +91,13 @@ class Subject:
     def _learn(self, data: Any) -> None:
         """Run once on sealed data, so that plain data is released on the same grids."""
         self.weights.known = True
-        if not isinstance(self.neighbours, ReplaceOne | AddRemove | Rows):
+        if not isinstance(self.neighbours, ReplaceOne | AddRemove | Rows | Values):
             return
         door = simulate(0, every_report=True)
         with suppress(Exception), counting_output(), watching(), one_run(), door as channel:
             sealed = self.neighbours.seal(data)
-            self.run(sealed, channel)
+            if sealed is not None:
+                self.run(sealed, channel)
 
     def run_black(self, data: Any, rng: np.random.Generator, trials: int | None) -> Any:
         """One call of a black box: one run, or ``trials`` of them when it takes that parameter."""

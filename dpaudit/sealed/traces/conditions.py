@@ -117,6 +117,14 @@ def is_number(ufunc: np.ufunc) -> Callable[[Any], Private | None]:
     return operation
 
 
+def is_member(element: Any, test_elements: Any, **more: Any) -> Private | None:
+    """np.isin of public numbers."""
+    given, members = operand(element), operand(test_elements)
+    if more or given is None or given.public or not given.stable or members is None or not members.public:
+        return None
+    return entrywise(lambda value: np.isin(value, members.value), [given], TRUTH, 0)
+
+
 def logic(ufunc: np.ufunc) -> Callable[..., Private | None]:
     """The known operation for and, or, xor and not, of truth values (&, |, ^, ~) or of any numbers (np.logical_…)."""
     bitwise = ufunc in (np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.invert)

@@ -89,6 +89,7 @@ def entrywise(
     size = trace.size
     if not exact_kind(value, size):
         return None
+    bits = bits if value.dtype == float else 0
     slop += 2.0**-52 * size if slop else 0.0  # close numbers may be rounded apart
     return Private(value, trace, Precision(bits if fits(bits, size) else ANY_BITS, size, slop), removal)
 
@@ -205,6 +206,32 @@ def binned(a: Any, bins: Any, right: Any = False) -> Private | None:
         return np.digitize(value, edges.value, bool(right))
 
     return entrywise(operate, [given], (operate(given.trace.low), operate(given.trace.high), False), 0)
+
+
+def floored(a: Any, b: Any) -> Private | None:
+    """a // b for a public divisor above 0. The remainder is exact and the quotient is rounded to a whole number, so that below
+    2^50 it is the floor of the true one: monotone."""
+    given, divisor = operand(a), operand(b)
+    if given is None or given.public or divisor is None or not divisor.public or not given.stable or not given.trace.finite:
+        return None
+    if not bool((divisor.value > 0).all()):
+        return None
+    low, high = (np.floor_divide(end, divisor.trace.low) for end in (given.trace.low, given.trace.high))
+    if not bool((np.maximum(np.abs(low), np.abs(high)) < 2.0**50).all()):
+        return None
+    return entrywise(np.floor_divide, [given, divisor], (low, high, False), 0)
+
+
+def remainder(a: Any, b: Any) -> Private | None:
+    """a % b for a public divisor above 0: from 0 up to the divisor."""
+    given, divisor = operand(a), operand(b)
+    if given is None or given.public or divisor is None or not divisor.public or not given.stable or not given.trace.finite:
+        return None
+    if not bool((divisor.value > 0).all()):
+        return None
+    whole = given.value.dtype.kind == divisor.value.dtype.kind == "i"
+    most = divisor.trace.low - 1.0 if whole else divisor.trace.low
+    return entrywise(np.remainder, [given, divisor], (np.zeros(()), most, False), ANY_BITS)
 
 
 def clip(a: Any, low: Any = None, high: Any = None, **more: Any) -> Private | None:

@@ -10,6 +10,7 @@ import pytest
 
 import dpaudit as dp
 from algorithms.rewards import Sequence
+from dpaudit.channel import NotPlanned
 from dpaudit.claims import InvalidValue, Leak
 from dpaudit.deployment.entry_point import Deployment, deploy
 from dpaudit.ledger import MemoryLedger
@@ -118,3 +119,88 @@ def test_an_error_of_the_subject_is_its_own_and_what_it_released_stays_charged()
     with pytest.raises(RuntimeError, match="broken"):
         declare(broken).deploy(ledger)(np.zeros(10))
     assert ledger.spent()[0] == 1
+
+
+def steps_of_gradient(data: Any, channel: Any) -> Any:
+    return [channel.release("step", data.sum(), dp.Gaussian(sigma=10), sensitivity=1) for _ in range(4)]
+
+
+def planned(function: Any, count: int = 4) -> Subject:
+    """Four steps of μ = 1/10 are 0.2-GDP: (0.75, 1e-5) by exact composition, and above 0.8 by ρ = 4/200 (Bun & Steinke 2016)."""
+    plan = [dp.Planned("step", dp.Gaussian(sigma=10), 1, count=count)]
+    return dp.subject(claim=dp.Claim("0.75", "1e-5"), neighbours=TEN, plan=plan)(function)
+
+
+def test_a_plan_that_fits_only_as_a_whole_is_charged_once_at_its_composed_cost() -> None:
+    ledger = MemoryLedger(kind="deployment")
+    deployed = planned(steps_of_gradient).deploy(ledger)
+    assert len(deployed(np.zeros(10))) == 4
+    epsilon, delta = ledger.spent()
+    assert 0.7 < epsilon <= 0.75
+    assert delta == dp.Claim("1", "1e-5").delta
+    assert dp.account(ledger).epsilon == epsilon
+    with pytest.raises(dp.BudgetExceeded):  # each deployment is charged anew
+        deployed(np.zeros(10))
+    assert ledger.spent() == (epsilon, delta)
+    larger = MemoryLedger(kind="deployment")
+    twice = planned(steps_of_gradient).deploy(larger, budget=("1.5", "2e-5"))
+    assert len([twice(np.zeros(10)), twice(np.zeros(10))]) == 2
+    assert larger.spent()[0] <= 1.5
+
+
+def test_a_plan_that_does_not_fit_as_a_whole_is_refused_at_the_budget_and_charges_no_more() -> None:
+    ledger = MemoryLedger(kind="deployment")
+    many = planned(lambda data, channel: steps_of_gradient(data, channel) + steps_of_gradient(data, channel), 8)
+    with pytest.raises(dp.BudgetExceeded):
+        many.deploy(ledger)(np.zeros(10))
+    assert ledger.spent()[0] <= dp.Claim("0.75").epsilon
+
+
+@pytest.mark.parametrize(
+    "outside",
+    [
+        lambda data, channel: channel.release("more", data.sum(), dp.Gaussian(sigma=10), sensitivity=1),
+        lambda data, channel: channel.release("step", data.sum(), dp.Gaussian(sigma=5), sensitivity=1),
+        lambda data, channel: [steps_of_gradient(data, channel), steps_of_gradient(data, channel)],
+    ],
+)
+def test_nothing_outside_the_plan_passes_its_door(outside: Any) -> None:
+    ledger = MemoryLedger(kind="deployment")
+    with pytest.raises(NotPlanned):
+        planned(outside).deploy(ledger)(np.zeros(10))
+
+
+@pytest.mark.parametrize(
+    ("neighbours", "data", "told"),
+    [
+        (TEN, np.zeros(9), "data must be of shape (10,), as noisy_sum declares with its neighbours, not 'of shape (9,)'"),
+        (TEN, np.zeros((10, 2)), "not 'of shape (10, 2)'"),
+        (TEN, 0.5, "not 'of shape ()'"),
+        (dp.replace_one(n=3, low=[0, 0], high=[1, 1]), np.zeros((3, 3)), "of shape (3, 2)"),
+        (dp.replace_one(n=3, values=["a", "b"]), ["a", "b"], "of shape (3,)"),
+        (dp.add_remove(n=3, low=[0, 0], high=[1, 1]), np.zeros((17, 3)), "one row of 2 numbers per record"),
+        (dp.add_remove(n=3, low=0, high=1), np.zeros((17, 3)), "one value per record"),
+    ],
+)
+def test_data_of_another_shape_is_refused_by_its_shape_alone(neighbours: Any, data: Any, told: str) -> None:
+    ledger = MemoryLedger(kind="deployment")
+    with pytest.raises(InvalidValue) as refused:
+        declare(noisy_sum, neighbours=neighbours).deploy(ledger)(data)
+    assert told in str(refused.value)
+    assert "17" not in str(refused.value)  # a private number of records
+    assert ledger.spent()[0] == 0
+
+
+def test_any_number_of_records_is_taken_where_it_is_private() -> None:
+    deployed = declare(noisy_sum, "3", neighbours=dp.add_remove(n=10, low=0, high=1)).deploy(MemoryLedger(kind="deployment"))
+    assert len([deployed(np.zeros(length)) for length in (9, 10, 25)]) == 3
+
+
+def test_odd_records_are_brought_into_the_bounds_without_a_word(recwarn: pytest.WarningsRecorder) -> None:
+    def exact(data: Any, channel: Any) -> Any:
+        return channel.release("sum", data.sum(), dp.Laplace(scale="1e-5"), sensitivity=1)
+
+    data = np.array([np.nan, np.inf, -np.inf, 7, -7, 0.5, 0, 0, 0, 0])
+    total = declare(exact, "100000").deploy(MemoryLedger(kind="deployment"))(data)
+    assert total == pytest.approx(2.5, abs=0.01)  # NaN and below: 0; infinity and above: 1. Wrong with probability e^-1000
+    assert not recwarn.list
