@@ -75,7 +75,10 @@ def positive(value: Number, name: str) -> Fraction:
 
 def whole(value: object, name: str, least: int = 1, most: int | None = None) -> int:
     """A whole number from ``least`` to ``most``; accepts ints and texts such as "10000" or "1e6"."""
-    number = exact(value, name) if isinstance(value, str | int | float | Fraction) else None
+    try:
+        number = exact(value, name) if isinstance(value, str | int | float | Fraction) else None
+    except InvalidValue:
+        number = None
     if number is None or number.denominator != 1 or number < least:
         raise InvalidValue(name, value, f"a whole number of at least {least}")
     if most is not None and number > most:

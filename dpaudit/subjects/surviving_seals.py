@@ -4,11 +4,11 @@ the next, whose neighbours know nothing of it."""
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from dpaudit.sealed.array import Sealed
-from dpaudit.subjects.sealed_search import find_sealed, sealed_within
+from dpaudit.subjects.sealed_search import sealed_within
 
 Seals = dict[int, Sealed]
 
@@ -27,8 +27,10 @@ def surviving_seals(before: Seals, apart: Any = ()) -> list[Sealed]:
     return [one for name, one in living_seals().items() if name not in known]
 
 
-def describe_memory(function: Callable[..., Any]) -> str:
-    """Where it may be, for a person: the first global, or attribute of the function, that holds sealed data."""
-    named = getattr(function, "__globals__", {}), getattr(function, "__dict__", {})
-    places = (repr(name) for names in named for name, value in list(names.items()) if find_sealed(value) is not None)
+def describe_memory(function: Callable[..., Any], left: Sequence[Sealed]) -> str:
+    """Where they may be, for a person: the first global, or attribute of the function, that holds one of them."""
+    ids = {id(one) for one in left}
+    named = [*getattr(function, "__globals__", {}).items(), *getattr(function, "__dict__", {}).items()]
+    named.sort(key=lambda item: callable(item[1]))  # a function holds what its code names: the thing itself first
+    places = (repr(name) for name, value in named if ids & sealed_within(value))
     return f"a memory that outlives its run, {next(places, 'a global, a cache or an attribute')},"

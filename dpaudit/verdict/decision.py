@@ -175,7 +175,7 @@ def _plan_that_would_do(proof: Proof) -> str:
 def _by_rounding(epsilon: Fraction | None, claim: Claim, proof: Proof) -> str:
     """What to do about so small an excess: the grid that is in use, and the noise that would do."""
     excess = 0.0 if epsilon is None or not claim.epsilon else float(epsilon / claim.epsilon)
-    if not 1 < excess < 1.001:
+    if not 1 < excess < 1.001 or any(finding.rule == "DPA002" for finding in proof.findings):
         return ""
     enough = math.ceil(excess * 10**7) / 10**7
     parameters = [release.parameters for run in proof.runs for release in run]

@@ -27,6 +27,7 @@ from dpaudit.subjects.output_watch import counting_output
 from dpaudit.subjects.subject import Subject
 from dpaudit.verdict.decision import decide
 from dpaudit.verdict.proof import Proof, leak_behind, prove
+from dpaudit.verdict.release_places import at_their_lines
 from dpaudit.verdict.time_limit import read_seconds
 
 
@@ -103,10 +104,21 @@ def _examine(case: Case, options: Options) -> Examination:
         proof = prove(subject, case.claim, case.seed) if subject.grey else Proof(None, None, [])
         if subject.grey:
             options.progress(Milestone(_proven(proof)))
-        shown = attack(replace(case, engine=engine, search=not _settles(proof, case.claim)))
+        shown = _attack(replace(case, engine=engine, search=not _settles(proof, case.claim)), proof)
     shown = _complete(case, proof, shown, picture=options.picture)
     verdict = _stopped(case, shown, decide(subject, case.claim, proof, shown, case.seed))
+    verdict = replace(verdict, findings=at_their_lines(subject, verdict.findings, case.seed))
     return Examination(verdict if subject.grey else _noted(case, verdict), proof, shown)
+
+
+def _attack(case: Case, proof: Proof) -> Attack:
+    """What runs show. Where private data is known to leave by another way, a subject that cannot be run shows nothing more."""
+    try:
+        return attack(case)
+    except Exception:
+        if all(finding.rule != "DPA002" for finding in proof.findings):
+            raise
+    return Attack(Lower(0.0, 1.0, "nothing was tried: a run on plain data failed, or returned what cannot be compared", 0))
 
 
 def _unplanned(case: Case, refused: NotPlanned) -> Examination:

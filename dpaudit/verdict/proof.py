@@ -142,22 +142,30 @@ def leak_behind(error: BaseException | None) -> Leak | None:
 
 
 def _run(subject: Subject, data: Any, seed: int) -> _Run:
+    seals = living_seals()
     with one_run(), watching() as noticed, simulate(seed, every_report=True) as channel, channel.audited():
         sealed = subject.neighbours.seal(data)
-        seals = living_seals()
-        returned = subject.run(fresh(data) if sealed is None else sealed, channel)
+        try:
+            returned = subject.run(fresh(data) if sealed is None else sealed, channel)
+        except Exception as error:
+            if noticed.leaks and leak_behind(error) is None:  # in its message, it may be
+                raise noticed.leaks[0] from error
+            raise
     if noticed.leaks:  # also one that the subject caught
         raise noticed.leaks[0]
     refuse_sealed(returned, subject.name, [] if sealed is None else [sealed, data])
-    if surviving_seals(seals, channel.events):
-        raise Leak(describe_memory(subject.function), subject.name)
-    if sealed is not None:
+    proven = sealed is not None
+    del sealed, returned
+    left = surviving_seals(seals, channel.events)
+    if left:
+        raise Leak(describe_memory(subject.function, left), subject.name, "a run may keep nothing of its data")
+    if proven:
         _compare_with_plain(subject, data, seed, channel)
     releases = [event.record for event in channel.events if event.record is not None]
     doubts = [
         Finding("untraced", f"{doubt.operation} fails on some data, and that would tell", doubt.where) for doubt in noticed.doubts
     ]
-    proven = sealed is not None and not doubts and all(event.derived is not None for event in channel.events)
+    proven = proven and not doubts and all(event.derived is not None for event in channel.events)
     return _Run(data, seed, releases, list(channel.findings), proven, [*channel.untraced, *doubts])
 
 

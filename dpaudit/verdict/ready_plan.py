@@ -14,6 +14,7 @@ from dpaudit.ledger import Release
 from dpaudit.noise import noise_from
 
 LONGEST = 100  # entries that a person would paste
+ROUNDED = 1 + Fraction(1, 10**12)  # of a sensitivity: a door takes so much for rounding, and charges what is proven
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ def ready_plan(runs: Sequence[Sequence[Release]], claim: Claim) -> ReadyPlan | N
     """None where runs differ, where a sensitivity is not proven or declared too small, or where no plan fits the claim."""
     if not runs or not runs[0] or any(_facts(run) != _facts(runs[0]) for run in runs[1:]):
         return None
-    if any(one.derived is None or one.derived > one.sensitivity for run in runs for one in run):
+    if any(one.derived is None or one.derived > one.sensitivity * ROUNDED for run in runs for one in run):
         return None
     entries = [_entry([run[place] for run in runs]) for place in range(len(runs[0]))]
     for cohorts in (False, True):

@@ -12,6 +12,7 @@ EXPECTED = {
     "bug_lru_cache": ("unproven", "DPA002"),
     "bug_attribute": ("unproven", "DPA002"),
     "bug_running_mean": ("unproven", "DPA002"),
+    "bug_stash_of_the_data": ("unproven", "DPA002"),
     "repaired": ("certified", ""),
     "repaired_public_cache": ("certified", ""),
 }
@@ -20,6 +21,7 @@ claim = dp.Claim(epsilon="1")
 noise = dp.Laplace(scale=1)
 results: dict[str, Any] = {}
 before: list[Any] = []
+stash: list[Any] = []
 
 
 class Store:
@@ -59,6 +61,13 @@ def bug_running_mean(records: Any, channel: Any) -> Any:
     mixed = records.sum() if not before else records.sum() / 2 + before[0] / 2
     before[:] = [records.sum()]
     return channel.release("sum", mixed, noise, sensitivity=1)
+
+
+@dp.subject(claim=claim, neighbours=ten)
+def bug_stash_of_the_data(records: Any, channel: Any) -> Any:
+    """Nothing is computed from it yet; the next version of the code will."""
+    stash.append(records)
+    return channel.release("sum", records.sum(), noise, sensitivity=1)
 
 
 @dp.subject(claim=claim, neighbours=ten)

@@ -67,7 +67,8 @@ def test_what_the_door_of_an_audit_holds_is_set_apart() -> None:
 
 def test_the_place_is_named_where_it_can_be() -> None:
     HELD.append(make())
-    names: dict[str, Any] = {"results": {"a": make()}}
+    kept = make()
+    names: dict[str, Any] = {"older": HELD, "results": {"a": kept}}
     exec("def remembering(): ...", names)
-    assert "'results'" in describe_memory(names["remembering"])
-    assert "a global, a cache or an attribute" in describe_memory(len)
+    assert "'results'" in describe_memory(names["remembering"], [kept])
+    assert "a global, a cache or an attribute" in describe_memory(len, [kept])

@@ -239,3 +239,22 @@ def test_more_runs_than_anybody_can_wait_for_are_refused_before_the_first(sequen
     bets = {"kind": "sequential", "draws": 100, "runs": 10**14}
     with pytest.raises(dp.DpauditError, match="must be at most"):
         dp.audit(subject, witness={**common, **(bets if sequential else game)})
+
+
+@pytest.mark.parametrize(
+    ("function", "expected"),
+    [
+        (lambda data, channel: 3, "certified"),
+        (lambda data, channel: int(channel.rng.integers(5)), "certified"),
+        (lambda data, channel: channel.release("sum", data.sum(), dp.Laplace(scale=1000), sensitivity=1), "refuted"),
+    ],
+)
+def test_a_claim_of_nothing_is_certified_where_nothing_is_revealed(function: Any, expected: str) -> None:
+    subject = dp.subject(claim=dp.Claim("0"), neighbours=dp.replace_one(5, 0, 1))(function)
+    assert dp.audit(subject, samples=100, seed=1, workers=1).verdict == expected
+
+
+def test_samples_that_are_no_number_are_refused_in_words() -> None:
+    subject = dp.subject(claim=dp.Claim("1"), neighbours=dp.replace_one(5, 0, 1))(lambda data, rng: 3)
+    with pytest.raises(dp.DpauditError, match="samples must be a whole number of at least 100, not 'a'"):
+        dp.audit(subject, samples="a")  # type: ignore[arg-type]
