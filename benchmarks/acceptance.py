@@ -51,11 +51,11 @@ def zoo(seeds: Sequence[int] = SEEDS, samples: int = 10**5, names: Sequence[str]
         yield Figure(f"{case.name}, {samples:,} a side", "" if asked is None else f"≥ {asked}", told, met)
 
 
-def without_noise() -> Figures:
-    level = game(Case("no noise", gaussian(0.0), (ONE, ZERO), "1e-5"), 1000, 1).at(REFUTING)
-    yield Figure("no noise, δ=1e-5, 1,000 a side, at 10^-6/3", "≥ 4.6", f"{level:.3f}", level >= 4.6)
+def without_noise(seeds: Sequence[int] = SEEDS) -> Figures:
+    level = min(game(Case("no noise", gaussian(0.0), (ONE, ZERO), "1e-5"), 1000, seed).at(REFUTING) for seed in seeds)
+    yield Figure("no noise, δ=1e-5, 1,000 a side, at 10^-6/3: the least", "≥ 4.6", f"{level:.3f}", level >= 4.6)
     quarter = Case("σ=1/4", gaussian(0.25), (ONE, ZERO), "1e-5")
-    mean = float(np.mean([game(quarter, 10**4, seed).epsilon for seed in SEEDS]))
+    mean = float(np.mean([game(quarter, 10**4, seed).epsilon for seed in seeds]))
     yield Figure("Gaussian σ=.25, δ=1e-5, 10,000 a side", "≥ 7.0", f"{mean:.3f}", mean >= 7.0)
 
 
@@ -104,22 +104,23 @@ EDGES = [
 ]
 
 
-def edges(audits: int = 300, runs: int = 6000) -> Figures:
-    """Audits of mechanisms that have exactly the claimed ε = 1; 28 of 300 is the binomial limit of .1 %."""
+def edges(audits: int = 300, runs: int = 6000, first: int = 1000) -> Figures:
+    """Audits of mechanisms that have exactly the claimed ε = 1; 28 of 300 is the binomial limit of .1 %. Their seeds are counted
+    up from the ``first``."""
     for case in EDGES:
-        flagged = sum(game(case, runs // 2, seed).epsilon > 1.0 for seed in range(1000, 1000 + audits))
+        flagged = sum(game(case, runs // 2, seed).epsilon > 1.0 for seed in range(first, first + audits))
         yield Figure(
             f"{audits} audits of {runs:,} runs, {case.name}: flagged", "≤ 28 of 300", str(flagged), flagged <= 28 * audits / 300
         )
 
 
-def acceptance() -> Figures:
-    """Every row at 10^5 runs a side."""
-    yield from without_noise()
-    yield from shrinking()
-    yield from zoo()
-    yield from refuting()
-    yield from edges()
+def acceptance(seeds: Sequence[int] = SEEDS) -> Figures:
+    """Every row at 10^5 runs a side, all of them by these seeds."""
+    yield from without_noise(seeds)
+    yield from shrinking(seeds=seeds)
+    yield from zoo(seeds)
+    yield from refuting(seeds)
+    yield from edges(first=1000 * seeds[0])
 
 
 def main() -> None:
@@ -128,7 +129,10 @@ def main() -> None:
     parser.add_argument("--samples", type=int, default=10**5, help="runs per side of the zoo")
     parser.add_argument("--name", nargs="+", default=[], help="mechanisms of the zoo; default: all rows")
     options = parser.parse_args()
-    chosen = zoo(options.seeds, options.samples, options.name) if options.name or options.samples != 10**5 else acceptance()
+    unknown = [name for name in options.name if name not in {case.name for case in ZOO}]
+    if unknown:
+        parser.error(f"no mechanism {unknown[0]!r}; there are {', '.join(case.name for case in ZOO)}")
+    chosen = zoo(options.seeds, options.samples, options.name) if options.name or options.samples != 10**5 else acceptance(options.seeds)
     print(HEADER)
     for figure in chosen:
         print(figure.line(), flush=True)
