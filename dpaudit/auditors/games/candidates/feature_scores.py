@@ -1,4 +1,4 @@
-"""Scores of features: single columns with their tails, tables of codes, ridge regression, trees. The simplest stand first."""
+"""Scores of features: single columns with their tails, tables of codes, ridge regression, products, trees. The simplest stand first."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpaudit.auditors.games.candidates.histogram_trees import try_trees
+from dpaudit.auditors.games.candidates.product_scores import ProductsOf, multiplied
 from dpaudit.auditors.games.candidates.scores import MOST, Learner, Scorer, categories, fit_logistic
 
 RAW = 4  # columns that are scores by themselves
@@ -18,12 +19,16 @@ def feature_learners(table: np.ndarray, coins: np.ndarray, codes: np.ndarray, *,
     """Candidates for a table with NaN for what is missing, of which the columns ``codes`` are codes."""
     if table.shape[1] == 0:
         return []
-    columns = _farthest_apart(table, coins)
+    order = _farthest_apart(table, coins)
+    columns = order[:RAW]
     found = [raw_column(c, folded, sign) for c in columns for folded in (False, True) for sign in (1, -1)]
     if len(codes) > 1 and table.shape[1] > len(codes):
         found.append(CodeTable(tuple(int(c) for c in codes)))
     if table.shape[1] > 1:
         found.append(RidgeOn(tuple(int(c) for c in codes)))
+    together = multiplied(table, codes, order)
+    if len(together) > 1:
+        found.append(ProductsOf(together))
     return [*found, try_trees] if trees and table.shape[1] > 1 else found
 
 
@@ -56,13 +61,13 @@ def raw_column(column: int, folded: bool, sign: int) -> Learner:
 
 
 def _farthest_apart(table: np.ndarray, coins: np.ndarray) -> list[int]:
-    """The columns with the largest distance between the sides, by value or by distance from the median."""
+    """All columns, those first with the largest distance between the sides, by value or by distance from the median."""
     found = []
     for column in range(table.shape[1]):
         there = ~np.isnan(table[:MOST, column])
         x, y = table[:MOST][there, column], coins[:MOST][there]
         found.append(max(_distance(x, y), _distance(np.abs(x - np.median(x)), y)) if len(x) else 0.0)
-    return [int(column) for column in np.argsort(found, kind="stable")[::-1][:RAW]]
+    return [int(column) for column in np.argsort(found, kind="stable")[::-1]]
 
 
 def _distance(values: np.ndarray, coins: np.ndarray) -> float:

@@ -12,6 +12,7 @@ DEPTH = 3
 RATE = 0.15
 RIDGE = 2.0
 FEWEST = 15  # runs in a leaf
+NO_GAIN = 1e-9
 BINS = 48  # of a feature, beside one for missing values
 SHARE = 0.6  # of the features that a tree may look at
 MOST = 30_000  # training runs of a score that is used, and …
@@ -99,31 +100,58 @@ def try_trees(table: np.ndarray, coins: np.ndarray) -> Trees:
 
 
 def _grow(codes: np.ndarray, features: np.ndarray, gradient: np.ndarray, weight: np.ndarray, width: int) -> Tree:
+    """Sums in bins are counted for the smaller child of each split; the other has what its parent has besides."""
     inner = 2**DEPTH - 1
     feature, limit = np.zeros(inner, dtype=np.int64), np.full(inner, width)  # a limit of ``width`` sends every run to the left
-    node = np.zeros(codes.shape[1], dtype=np.int64)
-    every = np.arange(codes.shape[1])
+    node, every = np.zeros(codes.shape[1], dtype=np.int64), np.arange(codes.shape[1])
+    sums = _sums(codes[features], np.zeros(len(every), dtype=np.int64), gradient, weight, 1, width)
     for depth in range(DEPTH):
         first, nodes = 2**depth - 1, 2**depth
-        best = np.full(nodes, 1e-9)
-        for one in features:
-            gain, place = _best_splits((node - first) * width + codes[one], gradient, weight, nodes, width)
-            better = gain > best
-            best[better], feature[first:][:nodes][better], limit[first:][:nodes][better] = gain[better], one, place[better]
+        if depth:
+            sums = _of_children(sums, codes, features, node - first, gradient, weight)
+        gain, place = _best_splits(sums)
+        best, mine = gain.argmax(axis=0), np.arange(nodes)
+        split = gain[best, mine] > NO_GAIN
+        feature[first:][:nodes][split] = features[best[split]]
+        limit[first:][:nodes][split] = place[best, mine][split]
         node = 2 * node + 1 + (codes[feature[node], every] > limit[node])
     leaves = [np.bincount(node - inner, side, minlength=inner + 1) for side in (gradient, weight)]
     return Tree(feature, limit, RATE * leaves[0] / (leaves[1] + RIDGE))
 
 
-def _best_splits(
-    keys: np.ndarray, gradient: np.ndarray, weight: np.ndarray, nodes: int, width: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """For each node the gain of its best split on one feature, and the last bin of its left part."""
-    sums = [np.bincount(keys, side, minlength=nodes * width).reshape(nodes, width) for side in (gradient, weight)]
-    count = np.bincount(keys, minlength=nodes * width).reshape(nodes, width)
-    g, h, c = (np.cumsum(side, axis=1) for side in (*sums, count))
-    left, right = g**2 / (h + RIDGE), (g[:, -1:] - g) ** 2 / (h[:, -1:] - h + RIDGE)
-    gain = left + right - g[:, -1:] ** 2 / (h[:, -1:] + RIDGE)
-    gain[(c < FEWEST) | (c[:, -1:] - c < FEWEST)] = -np.inf
-    place = gain.argmax(axis=1)
-    return gain[np.arange(nodes), place], place
+def _sums(
+    codes: np.ndarray, node: np.ndarray, gradient: np.ndarray, weight: np.ndarray, nodes: int, width: int
+) -> np.ndarray:
+    """(gradient weight count, features, nodes, bins)"""
+    found = np.empty((3, len(codes), nodes, width))
+    start = node * width
+    for place, column in enumerate(codes):
+        keys = start + column
+        for kind, side in enumerate((gradient, weight, None)):
+            found[kind, place] = np.bincount(keys, side, minlength=nodes * width).reshape(nodes, width)
+    return found
+
+
+def _of_children(
+    parents: np.ndarray, codes: np.ndarray, features: np.ndarray, node: np.ndarray, gradient: np.ndarray, weight: np.ndarray
+) -> np.ndarray:
+    """Of the nodes one level down, where ``node`` says which each run is in."""
+    _, _, nodes, width = parents.shape
+    sizes = np.bincount(node, minlength=2 * nodes).reshape(nodes, 2)
+    smaller = sizes.argmin(axis=1)
+    runs = np.flatnonzero(node % 2 == smaller[node // 2])
+    counted = _sums(codes[np.ix_(features, runs)], node[runs] // 2, gradient[runs], weight[runs], nodes, width)
+    children = np.empty((*parents.shape[:2], nodes, 2, width))
+    children[:, :, np.arange(nodes), smaller] = counted
+    children[:, :, np.arange(nodes), 1 - smaller] = parents - counted
+    return children.reshape(*parents.shape[:2], 2 * nodes, width)
+
+
+def _best_splits(sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(features, nodes): the gain of the best split, and the last bin of its left part."""
+    g, h, c = np.cumsum(sums, axis=3)
+    left, right = g**2 / (h + RIDGE), (g[..., -1:] - g) ** 2 / (h[..., -1:] - h + RIDGE)
+    gain = left + right - g[..., -1:] ** 2 / (h[..., -1:] + RIDGE)
+    gain[(c < FEWEST) | (c[..., -1:] - c < FEWEST)] = -np.inf
+    place = gain.argmax(axis=2)
+    return np.take_along_axis(gain, place[..., None], axis=2)[..., 0], place
