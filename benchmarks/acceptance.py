@@ -132,7 +132,11 @@ def main() -> None:
     unknown = [name for name in options.name if name not in {case.name for case in ZOO}]
     if unknown:
         parser.error(f"no mechanism {unknown[0]!r}; there are {', '.join(case.name for case in ZOO)}")
-    chosen = zoo(options.seeds, options.samples, options.name) if options.name or options.samples != 10**5 else acceptance(options.seeds)
+    chosen = (
+        zoo(options.seeds, options.samples, options.name)
+        if options.name or options.samples != 10**5
+        else acceptance(options.seeds)
+    )
     print(HEADER)
     for figure in chosen:
         print(figure.line(), flush=True)

@@ -24,6 +24,7 @@ CENTRES = tuple(range(-6, 4))
 HEDGES: tuple[tuple[tuple[int, ...], float], ...] = (  # steps to the rules that hedge one, and its own share of α
     ((), 1.0), ((-1, 1), 0.5), ((-2, 2), 0.5), ((-6, -4, -2, 2, 4), 0.6), ((-4, -2, 2, 4), 0.2),
 )  # fmt: skip
+CLEARLY = 0.02  # by which another rule, or more than one, must be better
 DRAWS = 100  # of what training counts leave open, to see which hedge pays
 
 
@@ -170,10 +171,11 @@ def honest_promise(halves: Sequence[Groups], delta: float, scale: float) -> floa
 
 
 def hedged(plan: Plan, delta: float, scale: float) -> Plan:
-    """The rule, or the rules and their shares of α, of which the largest bound is expected: the chosen fractions or some that are
-    a few steps away, alone or with others beside them. All that is looked at are the counts of training."""
+    """The rule, or the rules and their shares of α, of which the largest bound is expected, less a standard deviation: the chosen
+    fractions, or some that are a few steps away and clearly better, alone or with others beside them. Only counts of training are
+    looked at."""
     near = _Neighbourhood.of(plan, delta, scale)
-    best, rules = -1.0, plan.rules
+    best, rules = near.expected({0: 1.0}) + CLEARLY, plan.rules
     for centre in CENTRES:
         for moves, chosen in HEDGES:
             others = [step for step in (centre + move for move in moves) if step in near.rules]
@@ -212,8 +214,9 @@ class _Neighbourhood:
         return cls(rules, _imagined(rules, grid, scale), plan.seen.n * scale, delta)
 
     def expected(self, shares: dict[int, float]) -> float:
-        """The mean of the largest bound."""
-        return float(np.max([self._bounds(step, share) for step, share in shares.items()], axis=0).mean())
+        """The mean of the largest bound less its deviation: without it, rules with few counts would win by their luck."""
+        largest = np.max([self._bounds(step, share) for step, share in shares.items()], axis=0)
+        return float(largest.mean() - largest.std())
 
     def _bounds(self, step: int, share: float) -> np.ndarray:
         if (step, share) not in self.known:

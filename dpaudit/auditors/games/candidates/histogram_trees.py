@@ -119,9 +119,7 @@ def _grow(codes: np.ndarray, features: np.ndarray, gradient: np.ndarray, weight:
     return Tree(feature, limit, RATE * leaves[0] / (leaves[1] + RIDGE))
 
 
-def _sums(
-    codes: np.ndarray, node: np.ndarray, gradient: np.ndarray, weight: np.ndarray, nodes: int, width: int
-) -> np.ndarray:
+def _sums(codes: np.ndarray, node: np.ndarray, gradient: np.ndarray, weight: np.ndarray, nodes: int, width: int) -> np.ndarray:
     """(gradient weight count, features, nodes, bins)"""
     found = np.empty((3, len(codes), nodes, width))
     start = node * width

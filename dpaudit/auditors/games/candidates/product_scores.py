@@ -47,7 +47,9 @@ class ProductsOf:
         centre = np.array([np.median(v) if len(v) else 0.0 for v in values])
         spread = np.array([(v.std() if len(v) else 0.0) or 1.0 for v in values])
         blank = Products(self.columns, centre, spread, np.zeros(0))
-        return Products(self.columns, centre, spread, fit_logistic(blank.features(table[:MOST]), coins * 1.0, np.ones(len(coins))))
+        return Products(
+            self.columns, centre, spread, fit_logistic(blank.features(table[:MOST]), coins * 1.0, np.ones(len(coins)))
+        )
 
 
 @dataclass(frozen=True)
