@@ -17,10 +17,14 @@ from dpaudit.deployment import simulate as simulate
 from dpaudit.ledger import open_ledger as open_ledger
 from dpaudit.neighbours import add_remove as add_remove
 from dpaudit.neighbours import replace_one as replace_one
+from dpaudit.noise import Exponential as Exponential
 from dpaudit.noise import Gaussian as Gaussian
 from dpaudit.noise import KaryResponse as KaryResponse
 from dpaudit.noise import Laplace as Laplace
+from dpaudit.noise import NoisyMax as NoisyMax
+from dpaudit.noise import PermuteAndFlip as PermuteAndFlip
 from dpaudit.noise import RandomizedResponse as RandomizedResponse
+from dpaudit.noise import SparseVector as SparseVector
 from dpaudit.sealed import clip_rows as clip_rows
 from dpaudit.sealed import seal as seal
 from dpaudit.subjects import subject as subject
@@ -36,11 +40,15 @@ __all__ = [
     "Claim",
     "DpauditError",
     "Enclosure",
+    "Exponential",
     "Gaussian",
     "KaryResponse",
     "Laplace",
+    "NoisyMax",
+    "PermuteAndFlip",
     "Planned",
     "RandomizedResponse",
+    "SparseVector",
     "Verdict",
     "account",
     "add_remove",

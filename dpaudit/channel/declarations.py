@@ -83,7 +83,7 @@ def declared_steps(declared: Fraction, noise: Noise, value: Any, units: np.ndarr
     steps = int(-(-declared // noise.grid))
     coordinates = units.size if trials is None else units.size // max(trials, 1)
     whole = not isinstance(value, Sealed) and np.asarray(value).dtype.kind in "biu" and (1 / noise.grid).denominator == 1
-    if whole or coordinates <= 1 or not noise.norm:
+    if whole or coordinates <= 1 or noise.norm < 1:
         return capped_steps(noise, steps, coordinates)
     return steps + (coordinates - 1 if noise.norm == 1 else math.isqrt(coordinates - 1) + 1)
 

@@ -19,16 +19,17 @@ from dpaudit.channel.plan import Plan
 from dpaudit.channel.plan_progress import CallFacts, Progress
 from dpaudit.channel.proven_sensitivity import Proving
 from dpaudit.channel.release_cost import Amplifier, cost, no_amplification
+from dpaudit.channel.selection.verbs import Selecting
 from dpaudit.channel.weighted_sums import query_of
 from dpaudit.claims import DpauditError, Finding, InvalidValue, Leak, exact_delta
 from dpaudit.ledger import Budget, Ledger, PureSums, Release
 from dpaudit.noise import Noise, from_units
 from dpaudit.sealed.array import Sealed, caller, gathered, one_record_each, relation_of
 
-_audited: ContextVar[list[Event] | None] = ContextVar("the door of an audit", default=None)
+_audited: ContextVar[list[Event | Callable[[], Event]] | None] = ContextVar("the door of an audit", default=None)
 
 
-class Channel:
+class Channel(Selecting):
     """The door as an algorithm sees it. Made by ``live``, ``simulate`` or ``replay``."""
 
     def __init__(
@@ -49,7 +50,7 @@ class Channel:
         self._kept = Kept()
         self._plans: tuple[Progress, ...] = ()
         self._index: np.ndarray | None = None
-        self._events: list[Event] = []
+        self._events: list[Event | Callable[[], Event]] = []  # a threshold's grows with what is asked
         self._rng = default_rng([door.seed, 2])
         self._asked_rng, self._asked_secret = [False], [False]  # shared with views of some of the trials
         self.keeps_records = True  # False: an auditor draws very many runs and reads their events alone
@@ -93,7 +94,7 @@ class Channel:
         """What passed, for auditors. A live door keeps nothing here."""
         if _audited.get() is self._events:
             raise Leak("the memory of the door", caller())
-        return tuple(self._events)
+        return tuple(event if isinstance(event, Event) else event() for event in self._events)
 
     @property
     def transcript(self) -> Transcript:
@@ -102,7 +103,8 @@ class Channel:
             raise Leak("the memory of the door", caller())
         if self._live:
             raise DpauditError("a live door keeps no transcript; its ledger does")
-        return Transcript([event.output for event in self._events], self._door.seed, self._door.trials, self.every_report)
+        outputs = [event.output if isinstance(event, Event) else event().output for event in self._events]
+        return Transcript(outputs, self._door.seed, self._door.trials, self.every_report)
 
     @property
     def findings(self) -> Sequence[Finding]:

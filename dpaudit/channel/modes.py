@@ -28,7 +28,7 @@ class Event:
     sensitivity: Any  # declared: a Fraction, or an array with one entry per trial
     cohort: Cohort
     to: str
-    kind: str  # "release", "reports" (one per client) or "sums" (of reports, by the law of the sum)
+    kind: str  # "release", "reports" (one per client), "sums" (of reports, by the law of the sum), "selection" or "answers"
     index: np.ndarray | None = None  # which trials; None for all
     derived: Fraction | None = None
     counts: np.ndarray | None = None  # reports behind each coordinate of "sums"
@@ -77,6 +77,15 @@ class Simulated:
 
     def sums(self, noise: Noise, units: np.ndarray, counts: np.ndarray) -> np.ndarray:
         return noise.simulate_sums(units, counts, self.generator) if self.rest == "drawn" else self._rest(noise, units)
+
+    def answers(self, noise: Noise, index: np.ndarray | None = None) -> np.ndarray | None:
+        """The chosen answers of a threshold, which are asked for one by one; None where they are to be drawn."""
+        if self.trials is not None or not self.pinned:
+            self.passed[slice(None) if index is None else index] += 1
+            return None
+        place = int(self.passed[0])
+        self.passed += 1
+        return self.pinned[place] if place < len(self.pinned) else None
 
     def _rest(self, noise: Noise, units: np.ndarray) -> np.ndarray:
         if self.rest == "drawn":
@@ -137,7 +146,14 @@ class Pinned:
     position: int = 0
 
     def noise(self, noise: Noise, units: np.ndarray, index: np.ndarray | None = None) -> np.ndarray:
-        if self.position >= len(self.outputs) or self.outputs[self.position].shape != units.shape:
+        if self.position >= len(self.outputs) or self.outputs[self.position].shape != noise.output_shape(units.shape):
+            raise PathChanged(self.position)
+        self.position += 1
+        return self.outputs[self.position - 1]
+
+    def answers(self, noise: Noise, index: np.ndarray | None = None) -> np.ndarray | None:
+        """All answers of a threshold, which are asked for one by one: those of every trial, one row each."""
+        if self.position >= len(self.outputs) or self.outputs[self.position].ndim != (1 if self.trials is None else 2):
             raise PathChanged(self.position)
         self.position += 1
         return self.outputs[self.position - 1]

@@ -15,11 +15,12 @@ from itertools import accumulate
 from typing import Any, Self
 
 from dpaudit.channel.declarations import check_call
+from dpaudit.channel.selection.scores import noisy_max_of
 from dpaudit.claims import InvalidValue, exact, positive, show, whole
 from dpaudit.ledger import Cohort, Release
 from dpaudit.noise import Noise, python_code
 
-KINDS = ("release", "reports", "shuffled")
+KINDS = ("release", "reports", "shuffled", "select", "noisy_max", "above")
 EXAMPLE = '("sum", dp.Laplace(scale=2), 2)'
 MANY = 2**40  # numbers in one release; no release has more
 
@@ -28,9 +29,11 @@ MANY = 2**40  # numbers in one release; no release has more
 class Planned:
     """One release of a plan, or ``count`` equal ones after each other.
 
-    ``kind``: "release", "reports" (one per client) or "shuffled". ``cohort``: the records that it touches; left out, it may touch
-    any and is charged to everybody. A shuffled batch hides each report among as many as its cohort has records, at least;
-    without a cohort, nothing is counted for shuffling. ``sampling``: the rate of the sample that it is made from.
+    ``kind``: "release", "reports" (one per client) or "shuffled"; "select" with dp.Exponential(scale) or
+    dp.PermuteAndFlip(scale), "noisy_max" with dp.Laplace(scale), "above" with dp.SparseVector(scale, positives). ``cohort``: the
+    records that it touches; left out, it may touch any and is charged to everybody. A shuffled batch hides each report among as
+    many as its cohort has records, at least; without a cohort, nothing is counted for shuffling. ``sampling``: the rate of the
+    sample that it is made from.
     Raises InvalidValue.
     """
 
@@ -51,7 +54,13 @@ class Planned:
         if self.kind == "shuffled" or (self.kind, self.to) == ("reports", "shuffled"):
             put(self, "kind", "shuffled")
             put(self, "to", "shuffled")
+        if self.kind == "noisy_max":
+            put(self, "noise", noisy_max_of(self.noise))
         check_call(self.name, self.noise, self.to, None)
+        if self.kind == "release" and not self.noise.entrywise:
+            put(self, "kind", self.noise.verb)
+        if (self.kind in KINDS[3:]) == self.noise.entrywise or (not self.noise.entrywise and self.kind != self.noise.verb):
+            raise InvalidValue("kind", self.kind, f"{self.noise.verb}: that is what the channel calls {self.noise.words}")
         if self.kind == "release" and self.to == "shuffled":
             raise InvalidValue("to", self.to, 'another observer: only reports pass a shuffler (kind="shuffled")')
         if not isinstance(self.noise.size, Fraction):
@@ -88,8 +97,8 @@ class Planned:
         return Release(
             name=self.name, mechanism=self.noise.name, parameters=self.noise.parameters(), sensitivity=self.sensitivity,
             derived=None if derived is None else worst, cohort=Cohort.all() if self.cohort is None else self.cohort, to=self.to,
-            kind=self.kind, n=self.crowd, steps=int(-(-worst // self.noise.grid)),
-            coordinates=1 if self.noise.norm == 1 or self.kind != "release" else MANY,
+            kind=self.kind if self.noise.entrywise else "release", n=self.crowd, steps=int(-(-worst // self.noise.grid)),
+            coordinates=1 if self.noise.norm in (1, -1) or self.kind != "release" else MANY,
             crowd=self.crowd if self.kind == "shuffled" else None, relation=relation,
         )  # fmt: skip
 
@@ -98,7 +107,7 @@ class Planned:
         facts = f'{json.dumps(self.name, ensure_ascii=False)}, {python_code(self.noise)}, "{show(self.sensitivity)}"'
         if self == Planned(self.name, self.noise, self.sensitivity):
             return f"({facts})"
-        more = [f'kind="{self.kind}"'] if self.kind != "release" else []
+        more = [f'kind="{self.kind}"'] if self.kind not in ("release", self.noise.verb) else []
         more += [f"cohort={_cohort_code(self.cohort)}"] if self.cohort is not None else []
         more += [f'to="{self.to}"'] if self.to not in ("server", self.kind) else []
         more += [f'sampling="{show(self.sampling)}"'] if self.sampling is not None else []

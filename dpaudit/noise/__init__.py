@@ -7,18 +7,28 @@ from dpaudit.noise.mechanism import GRID, Noise, capped_steps, from_units, pytho
 from dpaudit.noise.randomized_response import RandomizedResponse
 from dpaudit.noise.registry import MECHANISMS, mechanism_of, noise_from, written_forms
 from dpaudit.noise.sampling.source import ReplaySource, SecureSource, Source
+from dpaudit.noise.selection.exponential import Exponential
+from dpaudit.noise.selection.noisy_max import NoisyMax
+from dpaudit.noise.selection.permute_and_flip import PermuteAndFlip
+from dpaudit.noise.selection.registry import SELECTIONS
+from dpaudit.noise.selection.sparse_vector import SparseVector
 
 __all__ = [
     "GRID",
     "MECHANISMS",
+    "SELECTIONS",
+    "Exponential",
     "Gaussian",
     "KaryResponse",
     "Laplace",
     "Noise",
+    "NoisyMax",
+    "PermuteAndFlip",
     "RandomizedResponse",
     "ReplaySource",
     "SecureSource",
     "Source",
+    "SparseVector",
     "capped_steps",
     "from_units",
     "mechanism_of",

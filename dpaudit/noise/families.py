@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpaudit.claims import WrittenForm
+from dpaudit.claims import InvalidValue, WrittenForm
 from dpaudit.noise.mechanism import Bounds, Units, as_units
 
 _NEVER, _SURE = (Fraction(0), Fraction(0)), (Fraction(1), Fraction(1))
@@ -20,6 +20,14 @@ class Mechanism:
 
     name: ClassVar[str]
     forms: ClassVar[dict[str, WrittenForm]]
+    entrywise: ClassVar[bool] = True
+    verb: ClassVar[str] = "release"
+
+    def output_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        return shape
+
+    def loss_bounds(self, output: Units, query: Units, other: Units) -> Bounds:
+        raise InvalidValue("noise", self.name, "asked for the loss of each number: its noise is added to each by itself")
 
     def __init_subclass__(cls) -> None:
         for base in cls.__mro__[1:]:

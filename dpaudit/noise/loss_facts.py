@@ -42,4 +42,19 @@ class FiniteFact:
     times: int
 
 
-LossFact = LaplaceFact | GaussianFact | FiniteFact
+@dataclass(frozen=True)
+class RangeFact:
+    """All losses of one pair of neighbours lie in some interval of length ε, which may differ from pair to pair: ε-bounded range
+    (Durfee, Rogers 2019). No mechanism attains all such pairs at once: an upper bound alone."""
+
+    epsilon: Fraction
+
+
+@dataclass(frozen=True)
+class PureFact:
+    """Nothing is known but that no loss exceeds ε: an upper bound alone."""
+
+    epsilon: Fraction
+
+
+LossFact = LaplaceFact | GaussianFact | FiniteFact | RangeFact | PureFact

@@ -37,10 +37,16 @@ class Noise(Protocol):
     size_words: ClassVar[str]  # "Laplace noise of scale"
     theorem: ClassVar[str]  # what gives the cost of one release
     curve_theorem: ClassVar[str]  # what ``delta`` rests on
-    norm: ClassVar[int]  # that sensitivity is measured in: 1 or 2; 0 counts the entries that change
+    norm: ClassVar[
+        int
+    ]  # that sensitivity is measured in: 1 or 2; 0 counts the entries that change, −1 is the largest move of one
     pure: ClassVar[bool]  # is there a finite ε at δ = 0?
     stronger: ClassVar[int]  # 1: more of its size is more private; −1: less is
     most_changes: ClassVar[int]  # ``delta`` also answers for so many equal releases at once, as one with so many times the move
+    entrywise: ClassVar[
+        bool
+    ]  # is each number noised by itself? Else several decide one output, and events of single ones do not exist
+    verb: ClassVar[str]  # the call of the door that releases it
     summable: ClassVar[bool]  # does the law of a sum of reports depend on the sum of their values alone?
     forms: ClassVar[dict[str, WrittenForm]]  # how it is written by hand, by what stands as "mechanism"
 
@@ -82,6 +88,9 @@ class Noise(Protocol):
     def at(self, index: Any) -> Noise:
         """The same mechanism for some of the trials."""
 
+    def output_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """The shape of what is released of queries of this shape."""
+
     def draw(self, units: ArrayLike, source: Source) -> Units:
         """One noisy output per entry, from exactly the stated law."""
 
@@ -102,6 +111,9 @@ class Noise(Protocol):
 
     def exact_log_ratio(self, output: int, query: int, other: int) -> Fraction | None:
         """The same for one entry, exactly; None where it is not rational."""
+
+    def loss_bounds(self, output: Units, query: Units, other: Units) -> tuple[Fraction, Fraction]:
+        """Certified ends around log p(output|query) − log p(output|other) of one run; only where it is not ``entrywise``."""
 
     def log_prob(self, noise_units: int, digits: int = 30) -> Any:
         """log P(noise = noise_units) as an mpmath number of at least ``digits`` digits."""
@@ -152,7 +164,7 @@ def python_code(noise: Noise) -> str:
     shown = {name: text for name, text in noise.parameters().items() if name != "grid"}
     if noise.alphabet is None and noise.grid != GRID:
         shown["grid"] = show(noise.grid)
-    arguments = ", ".join(f'{name}="{text}"' for name, text in shown.items())
+    arguments = ", ".join(f"{name}=True" if text == "yes" else f'{name}="{text}"' for name, text in shown.items())
     return f"dp.{type(noise).__name__}({arguments})"
 
 

@@ -11,6 +11,7 @@ from dpaudit.noise.kary_response import KaryResponse
 from dpaudit.noise.laplace import Laplace
 from dpaudit.noise.mechanism import Noise
 from dpaudit.noise.randomized_response import RandomizedResponse
+from dpaudit.noise.selection.registry import SELECTIONS
 
 _CLASSES: tuple[type[Noise], ...] = (Laplace, Gaussian, RandomizedResponse, KaryResponse)
 MECHANISMS: Mapping[str, type[Noise]] = MappingProxyType({each.name: each for each in _CLASSES})
@@ -18,16 +19,19 @@ MECHANISMS: Mapping[str, type[Noise]] = MappingProxyType({each.name: each for ea
 
 def noise_from(name: str, parameters: Mapping[str, str]) -> Noise:
     """The mechanism with this ``name`` and these ``parameters()``; raises ``InvalidValue`` for any other."""
-    noise = MECHANISMS[name].read(parameters) if name in MECHANISMS else None
+    found = MECHANISMS.get(name) or SELECTIONS.get(name)
+    noise = None if found is None else found.read(parameters)
     if noise is None:
-        known = ", ".join(list(MECHANISMS)[:-1]) + f" or {list(MECHANISMS)[-1]}"
+        *others, last = *MECHANISMS, *SELECTIONS
+        known = ", ".join(others) + f" or {last}"
         raise InvalidValue("noise", (name, sorted(parameters)), f"{known} with its parameters")
     return noise
 
 
 def mechanism_of(noise: object) -> type[Noise]:
     """The registered class that this noise is exactly of; only its sampler is drawn from. Raises ``InvalidValue``."""
-    found = MECHANISMS.get(getattr(type(noise), "name", ""))
+    name = getattr(type(noise), "name", "")
+    found = MECHANISMS.get(name) or SELECTIONS.get(name)
     if found is None or type(noise) is not found:
         shown = noise.__name__ if isinstance(noise, type) else type(noise).__name__
         own = ", ".join(f"dp.{each.__name__}" for each in _CLASSES)
@@ -38,7 +42,7 @@ def mechanism_of(noise: object) -> type[Noise]:
 def written_forms() -> Mapping[str, list[WrittenForm]]:
     """How releases are written by hand: by what stands as "mechanism", the form with the most fields first."""
     forms: dict[str, list[WrittenForm]] = {}
-    for each in _CLASSES:
+    for each in (*_CLASSES, *SELECTIONS.values()):
         for written, form in each.forms.items():
             forms.setdefault(written, []).append(form)
     return {written: sorted(some, key=lambda form: -len(form.needs)) for written, some in forms.items()}

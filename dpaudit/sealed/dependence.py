@@ -26,6 +26,7 @@ class Dependence:
     slop: float
     joint: Joint = FREE  # norms of all moves of one record together
     bits: int = ANY_BITS  # without a slop, values are multiples of 2^-bits
+    one_way: bool = False  # does every pair of neighbours move all coordinates up, or all down?
 
     @property
     def finite(self) -> bool:
@@ -33,10 +34,12 @@ class Dependence:
         return bool(np.isfinite(self.moves.sum(axis=1) + self.slop).all())
 
     def sensitivity(self, norm: int) -> float:
-        """The largest move of one record, in L1 or L2, or (norm 0) the most entries that one changes; for people, and to compare
-        with what was declared."""
+        """The largest move of one record, in L1 or L2, or (norm 0) the most entries that one changes, or (norm −1) the largest
+        move of one entry; for people, and to compare with what was declared."""
         if norm == 0:
             return float((self.moves > 0).sum(axis=1).max(initial=0))
+        if norm < 0:
+            return min(float(self.moves.max(initial=0.0)), self.joint.l1, self.joint.l2)
         lengths = np.hypot.reduce(self.moves, axis=1) if norm == 2 else self.moves.sum(axis=1)
         return min(float(lengths.max(initial=0.0)), self.joint.norm(norm))
 
@@ -54,6 +57,8 @@ class Dependence:
         """The same as a whole number of grid steps, never too small: rounding moves a coordinate by ⌈Δ/grid⌉ at most."""
         if norm == 0:
             return int((self.moves > 0).sum(axis=1).max(initial=0))
+        if norm < 0:
+            return self._entry_steps(grid)[0]
         moves = np.minimum(self.moves + 2 * self.slop * (self.moves > 0), float(2 * LARGEST * grid))
         rough = np.linalg.norm(moves / float(grid), ord=norm, axis=1)
         # Rounding up adds less than one step per coordinate, so only rows this close to the longest can be the longest.
@@ -64,6 +69,20 @@ class Dependence:
         worst = max((sum((-(-Fraction(m) // grid)) ** norm for m in row) for row in rows), default=0)
         together = self._joint_steps(grid, norm)
         return _root(worst, norm) if together is None else min(_root(worst, norm), together)
+
+    def gap_steps(self, grid: Fraction) -> int:
+        """How far one record moves the difference of two coordinates: by the two largest of its moves together, or by the larger
+        where both go one way."""
+        largest, both = self._entry_steps(grid)
+        return largest + (1 if self.slop else 0) if self.one_way else both  # an error may point the other way
+
+    def _entry_steps(self, grid: Fraction) -> tuple[int, int]:
+        """The largest move of one coordinate, and the largest two of one record together."""
+        two = np.sort(self.moves, axis=1)[:, -2:] + 0.0
+        two = np.minimum(two + 2 * self.slop * (two > 0), float(2 * LARGEST * grid))
+        rows = np.unique(two, axis=0)
+        steps = [[math.ceil(Fraction(float(move)) / grid) for move in row] for row in rows]
+        return max((max(row) for row in steps if row), default=0), max((sum(row) for row in steps), default=0)
 
     def _joint_steps(self, grid: Fraction, norm: int) -> int | None:
         """The same from the norm of all moves together. On the grid nothing is rounded; else m coordinates that move are
@@ -109,6 +128,7 @@ def _of(private: Private) -> Dependence | Untraced:
         joint = trace.facts.joint if trace.facts.joint == FREE else trace.facts.joint.difference(one_sign=False)
     else:
         found, joint = _of_spread(trace, private.value.size, slop, removal=private.removal), trace.joint
+        found = replace(found, one_way=private.sign != 0)
     return found if isinstance(found, Untraced) else replace(found, joint=joint, bits=private.precision.bits)
 
 

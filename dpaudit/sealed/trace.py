@@ -211,7 +211,7 @@ class Private:
     Raises ``Unbounded`` for a trace with a number that is not finite; entries of one record may be infinite where raw data are.
     """
 
-    __slots__ = ("multiple_of", "origin", "precision", "removal", "trace", "value")
+    __slots__ = ("multiple_of", "origin", "precision", "removal", "sign", "trace", "value")
 
     def __init__(self, value: Any, trace: Trace, precision: Precision, removal: bool) -> None:
         self.value = np.asarray(value).view()
@@ -219,6 +219,7 @@ class Private:
         self.trace, self.precision, self.removal = trace, precision, removal
         self.origin = Origin()
         self.multiple_of: tuple[Private, Fraction] | None = None  # exactly, another one times a public number other than 0
+        self.sign = 0  # 1: a record that is removed takes away from every entry or leaves it, −1: it adds to it; 0: not known
         if not _bounded(trace, precision):
             raise Unbounded
 
@@ -232,6 +233,11 @@ class Private:
     def named(self, origin: Origin) -> Private:
         """The same under the identity of what it was computed from."""
         self.origin = origin
+        return self
+
+    def signed(self, sign: int) -> Private:
+        """The same, with the side to which a removed record moves every entry; what is computed from it does not have it."""
+        self.sign = sign
         return self
 
     def times(self, source: Private | None, weight: Fraction) -> Private:

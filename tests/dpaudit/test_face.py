@@ -13,8 +13,8 @@ STUB = Path(dp.__file__).with_suffix(".pyi")
 README = Path(dp.__file__).parents[1] / "README.md"
 # What the design names as results or keeps for later examples, and the README does not show.
 DESIGN = {
-    "Bound", "DpauditError", "Enclosure", "Gaussian", "KaryResponse", "RandomizedResponse", "Verdict", "account",
-    "add_remove", "amplify", "assert_private", "clip_rows", "invert",
+    "Bound", "DpauditError", "Enclosure", "Exponential", "Gaussian", "KaryResponse", "NoisyMax", "PermuteAndFlip",
+    "RandomizedResponse", "SparseVector", "Verdict", "account", "add_remove", "amplify", "assert_private", "clip_rows", "invert",
 }  # fmt: skip
 
 

@@ -9,13 +9,14 @@ from fractions import Fraction
 
 from dpaudit.accountants.losses.finite_loss import finite_loss
 from dpaudit.accountants.losses.privacy_loss import GaussianLoss, LaplaceLoss, LatticeLoss, PrivacyLoss, ResponseLoss
+from dpaudit.accountants.losses.range_loss import RangeLoss
 from dpaudit.accountants.losses.shuffled_loss import shuffled_loss
 from dpaudit.accountants.numerics.search import log
 from dpaudit.accountants.sampling.pure_sampling import sampled_pure
 from dpaudit.claims import InvalidValue
 from dpaudit.claims.balls import ball, precision, upper
 from dpaudit.noise import Noise
-from dpaudit.noise.loss_facts import FiniteFact, GaussianFact, LaplaceFact
+from dpaudit.noise.loss_facts import FiniteFact, GaussianFact, LaplaceFact, PureFact, RangeFact
 
 _COARSE = 64  # units: up to this deviation, Gaussian noise is taken exactly, value by value
 _BITS = 128
@@ -45,6 +46,11 @@ class Part:
         """ε at δ = 0 of all of them; None if there is none."""
         one = self.pure_one()
         return None if one is None else one * self.count
+
+    def range(self) -> Fraction | None:
+        """ε of one of them where it is ε-bounded range, computed from all records; else None."""
+        fact = None if self.shuffled is not None or self.sampling is not None else self.noise.loss(self.steps)
+        return fact.epsilon if isinstance(fact, RangeFact) else None
 
 
 @dataclass(frozen=True)
@@ -86,6 +92,8 @@ def lower_losses(parts: Sequence[AnyPart], delta: Fraction) -> ComposedLosses | 
     """ComposedLosses that bound these releases from below; None if no such bound is known."""
     if any(isinstance(part, Known) or part.shuffled is not None or part.sampling is not None for part in parts):
         return None
+    if any(isinstance(part, Part) and isinstance(part.noise.loss(part.steps), PureFact | RangeFact) for part in parts):
+        return None
     return _losses(parts, delta, up=False)
 
 
@@ -125,6 +133,10 @@ def _loss(part: AnyPart, delta: Fraction, *, up: bool) -> tuple[PrivacyLoss, int
             return _gaussian(part, spread, delta, up=up)
         case FiniteFact(atoms, times):
             return finite_loss(atoms), times * part.count, Fraction(0)
+        case PureFact(epsilon):
+            return ResponseLoss(epsilon), part.count, Fraction(0)
+        case RangeFact(epsilon):
+            return RangeLoss(epsilon), part.count, Fraction(0)
         case LaplaceFact(rate, steps):
             one = part.coordinates <= 1 or not up  # from below: the whole move in one coordinate
             return (LaplaceLoss(rate * steps, steps) if one else ResponseLoss(rate * steps)), part.count, Fraction(0)

@@ -25,11 +25,11 @@ def renyi(parts: Sequence[AnyPart], order: Number) -> Fraction:
     alpha = positive(order, "order")
     if alpha <= 1:
         raise InvalidValue("order", order, "greater than 1")
-    total, rest = _split(parts, Fraction(1, 2**200))
+    total, rest = divergence_parts(parts, Fraction(1, 2**200))
     if rest.added:
         raise InvalidValue("parts", "a release that may fail", "releases without a δ: they have no finite Rényi divergence")
     with precision(rest.bits):
-        return upper(ball(total * alpha) + _divergence(rest, alpha))
+        return upper(ball(total * alpha) + divergence_of(rest, alpha))
 
 
 def renyi_epsilon(parts: Sequence[AnyPart], delta: Number) -> Enclosure:
@@ -38,7 +38,7 @@ def renyi_epsilon(parts: Sequence[AnyPart], delta: Number) -> Enclosure:
     Parameters must have been fixed in advance. Raises ``InvalidValue`` for δ = 0.
     """
     failure = exact_delta(delta)
-    total, rest = _split(parts, failure or Fraction(1))
+    total, rest = divergence_parts(parts, failure or Fraction(1))
     left = failure - rest.added
     if left <= 0:
         raise InvalidValue("delta", delta, "larger: Rényi divergences give no ε at it")
@@ -49,7 +49,7 @@ def renyi_epsilon(parts: Sequence[AnyPart], delta: Number) -> Enclosure:
 
     order = best_order(divergence, left)
     with precision(rest.bits):
-        found = from_renyi(ball(total * order) + _divergence(rest, order), order, left)
+        found = from_renyi(ball(total * order) + divergence_of(rest, order), order, left)
     return Enclosure(Fraction(0), found, True, f"RDP at order {float(order):.4g}")
 
 
@@ -77,14 +77,14 @@ def zcdp(parts: Sequence[AnyPart], delta: Number) -> Enclosure:
     return Enclosure(Fraction(0), zcdp_epsilon(total, failure - missed) if total else Fraction(0), True, "zCDP")
 
 
-def _split(parts: Sequence[AnyPart], delta: Fraction) -> tuple[Fraction, ComposedLosses]:
+def divergence_parts(parts: Sequence[AnyPart], delta: Fraction) -> tuple[Fraction, ComposedLosses]:
     """Σρ of the parts with one of their own (Gaussian noise), whose divergence is αρ on any grid; the losses of the others."""
     own = [(part, part.noise.rho(part.steps) if isinstance(part, Part) else None) for part in parts]
     others = upper_losses([part for part, one in own if one is None], delta)
     return sum_up(part.count * one for part, one in own if one is not None), others
 
 
-def _divergence(composed: ComposedLosses, order: Fraction) -> Ball:
+def divergence_of(composed: ComposedLosses, order: Fraction) -> Ball:
     z = ball(order - 1)
     total = flint.arb(0)
     for law, count in composed.laws:

@@ -111,6 +111,8 @@ def _check_kinds(parts: Parts, *, gaussian_only: bool = False) -> None:
     for part in parts:
         if part.shuffled is not None:
             raise CannotExpress("shuffled batches")
+        if not part.noise.entrywise:
+            raise CannotExpress(part.noise.words)
         if part.sampling is not None and part.noise.spread is None:
             raise CannotExpress(f"{part.noise.words} on Poisson samples, as a pure ε")
         if gaussian_only and part.noise.spread is None:

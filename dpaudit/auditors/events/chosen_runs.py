@@ -6,6 +6,8 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import count as count_up
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -97,7 +99,7 @@ class Chooser:
                     if rows[here[0]] == 0:
                         noises[place] = event.noise.at(int(here[0]))
         table = as_rows(returned, len(padded))
-        known = tuple(noises[place] for place in sorted(noises))
+        known = tuple(noises[place] for place in takewhile(noises.__contains__, count_up()))  # what is chosen comes first
         return Runs(table[:count], asked[:count], came_out[:count], width[:count], known, channel.used_rng or _veiled(channel))
 
     def _alone(self, outputs: np.ndarray, rest: Rest, releases: int, seed: int) -> Runs:

@@ -23,6 +23,7 @@ from dpaudit.noise import from_units
 from dpaudit.noise.mechanism import LARGEST
 from dpaudit.subjects.subject import Subject, fresh
 
+Bounds = tuple[Fraction, Fraction]
 Chosen = Mapping[int, np.ndarray]  # outputs in units, by the release's position; all others equal what the data asks
 SHOWN = 8  # releases that a witness shows to people
 TRIES = 50  # outputs of a drawn transcript that are replaced by what the data asks, one by one, to make it simpler
@@ -120,23 +121,33 @@ def transcript_loss(
     played = None if mixed else replay_first(subject, other, events, seed)
     if played is None:
         return None
-    total, best = Fraction(0), (Fraction(0), 0)
+    total, best = (Fraction(0), Fraction(0)), (Fraction(0), 0)
     for place, part in _parts(played):
         if part is None:
             return None
-        total += part
-        best = max(best, (total, place + 1), key=lambda one: abs(one[0]))
-    loss, length = best if releases is None else (total, len(events))
+        total = total[0] + part[0], total[1] + part[1]
+        best = max(best, (_nearest_zero(total), place + 1), key=lambda one: abs(one[0]))
+    loss, length = best if releases is None else (_nearest_zero(total), len(events))
     return TranscriptLoss(played, {place: value for place, value in chosen.items() if place < length}, length, loss)
 
 
-def _parts(played: Replayed) -> Iterator[tuple[int, Fraction | None]]:
-    """The exact loss of every coordinate that differs, with the position of its release."""
+def _nearest_zero(ends: Bounds) -> Fraction:
+    """The loss that is shown beyond doubt."""
+    return max(ends[0], Fraction(0)) + min(ends[1], Fraction(0))
+
+
+def _parts(played: Replayed) -> Iterator[tuple[int, Bounds | None]]:
+    """The exact loss of every coordinate that differs, or ends around that of an index, with the position of its release."""
     for place, (event, mirror) in enumerate(zip(played.events, played.mirror, strict=True)):
+        if not event.noise.entrywise:
+            if not np.array_equal(event.query, mirror.query):
+                yield place, event.noise.loss_bounds(event.output, event.query, mirror.query)
+            continue
         for index in np.argwhere(event.query != mirror.query):
             where = tuple(int(i) for i in index)
             numbers = int(event.output[where]), int(event.query[where]), int(mirror.query[where])
-            yield place, event.noise.exact_log_ratio(*numbers)
+            exact = event.noise.exact_log_ratio(*numbers)
+            yield place, None if exact is None else (exact, exact)
 
 
 def _without_noise(subject: Subject, claim: Claim, data: Any, other: Any, seed: int) -> Iterator[TranscriptLoss]:
@@ -196,9 +207,11 @@ def transcript_facts(found: TranscriptLoss, pair: tuple[Any, Any], claim: Claim)
 
 
 def _moved(event: Event, mirror: Event, where: tuple[int, ...]) -> dict[str, Any]:
+    index = not event.noise.entrywise  # or answers, as they are
+    shown = int(event.output[where] if event.output.ndim else event.output) if index else None
     return {
         "release": event.name,
-        "output": float(from_units(event.output[where], event.noise.grid)),
+        "output": shown if index else float(from_units(event.output[where], event.noise.grid)),
         "query": float(from_units(event.query[where], event.noise.grid)),
         "neighbour": float(from_units(mirror.query[where], event.noise.grid)),
         "noise": {"mechanism": event.noise.name, **event.noise.parameters()},

@@ -50,6 +50,8 @@ class Replayed:
         """The same for one trial as an exact number; None where it is not rational."""
         total = Fraction(0)
         for event, mirror, place in self.differing(trial):
+            if not event.noise.entrywise:
+                return None
             noise = self.noise_of(event, place)
             part = noise.exact_log_ratio(int(event.output[place]), int(event.query[place]), int(mirror.query[place]))
             if part is None:
@@ -132,7 +134,8 @@ def replay_first(subject: Subject, other: Any, events: Sequence[Event], seed: in
 def _first_change(events: Sequence[Event], mirror: Sequence[Event]) -> int | None:
     """The first release in which two runs with the same outputs differ by more than the query."""
     for place, (event, twin) in enumerate(zip(events, mirror, strict=False)):
-        if event.name != twin.name or event.to != twin.to or not _same_parameters(event, twin):
+        same = event.name == twin.name and event.to == twin.to and event.query.shape == twin.query.shape
+        if not same or not _same_parameters(event, twin):
             return place
     return None if len(events) == len(mirror) else min(len(events), len(mirror))
 
@@ -218,6 +221,7 @@ def _moved(event: Event, mirror: Event, trials: int | None) -> tuple[Fraction, i
     gap = np.abs(event.query - mirror.query)
     rows = gap.reshape(len(gap), -1) if trials is not None else gap.reshape(1, -1)
     norms = {
+        -1: lambda: rows.max(axis=1, initial=0).max(),
         0: lambda: (rows > 0).sum(axis=1).max(),
         1: lambda: rows.sum(axis=1).max(),
         2: lambda: np.sqrt((rows.astype(float) ** 2).sum(axis=1).max()),

@@ -67,7 +67,7 @@ class WildDoor(Simulated):
 
     def noise(self, noise: Noise, units: np.ndarray, index: np.ndarray | None = None) -> np.ndarray:
         self.work.spend(RELEASE + int(units.size))
-        if noise.alphabet is not None:
+        if noise.alphabet is not None or not noise.entrywise:
             return noise.wild(units, self.generator)
         shape = units.shape if self.scheme == 2 else ()
         choice = self._first if self.scheme == 0 else _Choice.draw(shape, self.generator)

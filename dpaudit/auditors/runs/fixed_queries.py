@@ -63,7 +63,7 @@ def _fixed(subject: Subject, data: Any, seed: int) -> Sequence[Event]:
     """The releases of every run on this data; empty where they are not all fixed."""
     watch = PathWatch()
     events = _events(subject, data, seed, "drawn", watch)
-    plain = all(event.kind == "release" and event.to != "shuffled" and not event.hidden for event in events)
+    plain = all(event.kind in ("release", "selection") and event.to != "shuffled" and not event.hidden for event in events)
     if watch.looked or not plain:
         return ()
     for wild in range(WILD):

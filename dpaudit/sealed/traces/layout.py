@@ -133,7 +133,8 @@ def _moved(private: Private, move: Move, value: np.ndarray) -> Private | None:
         again = bounded and len(np.unique(sources)) < sources.size  # one place may now be several
         places, joint = (None, FREE) if again else (trace.places, trace.joint)
         shares = None if trace.shares is None else trace.shares.moved(lambda part: move(np.broadcast_to(part, shape)))
-        return private.with_trace(value, Spread(trace.ids, moves.reshape(-1, *sources.shape), places, joint, shares))
+        spread = Spread(trace.ids, moves.reshape(-1, *sources.shape), places, joint, shares)
+        return private.with_trace(value, spread).signed(private.sign)
     if isinstance(trace, Intervals):
         return private.with_trace(value, Intervals(move(trace.start), move(trace.stop), trace.width))
     return None
@@ -234,4 +235,6 @@ def _join_moves(join: Callable[[list[np.ndarray]], np.ndarray], arrays: Sequence
         shapes = [array.value.shape for array in arrays]
         trace = shared_out(trace, joined_shares(shares, shapes, order), removal=arrays[0].removal)
     value = join([array.value for array in arrays])
-    return Private(value, trace, Precision(bits, size, slop), arrays[0].removal) if exact_kind(value, size) else None
+    sign = arrays[0].sign if len({array.sign for array in arrays}) == 1 else 0
+    joined = Precision(bits, size, slop)
+    return Private(value, trace, joined, arrays[0].removal).signed(sign) if exact_kind(value, size) else None

@@ -48,6 +48,8 @@ def total(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims
         value, apart = (value, True) if fits(a.precision.bits, size) else (_in_order(a.value, axes), False)
     result = _result(value, trace, a.precision, a.precision.bits, size, terms, a.removal, apart=apart)
     result = result if result is None or not keepdims else _kept(result, shape, axes)
+    if result is not None and a.removal and isinstance(a.trace, Elements) and isinstance(trace, Spread):
+        result = result.signed(1 if bool((a.trace.low >= 0).all()) else -1 if bool((a.trace.high <= 0).all()) else 0)
     if result is not None and a.multiple_of is not None:
         result = result.times(total(a.multiple_of[0], axis, keepdims=keepdims), a.multiple_of[1])
     return result

@@ -1,0 +1,1 @@
+"""What ε-bounded-range releases, such as exponential mechanisms, cost together."""
