@@ -58,11 +58,15 @@ class Asked:
         )
 
 
-def check_call(name: str, noise: Noise, to: str, key: str | None) -> None:
+def check_call(name: str, noise: Noise, to: str, key: str | None, *, entrywise: bool = True) -> None:
+    """``entrywise``: is noise added to each number, or does the call select?"""
     check_key(key)
     if not isinstance(name, str) or not name:
         raise InvalidValue("name", type(name).__name__, "a text that names the release")  # it may be the value, by mistake
     mechanism_of(noise)
+    if noise.entrywise != entrywise:
+        call = f"channel.{noise.verb}(…)"
+        raise InvalidValue("noise", noise.name, f"noise for numbers: that is released by {call}" if entrywise else "a selection")
     if to not in OBSERVERS:
         raise InvalidValue("to", to if isinstance(to, str) else type(to).__name__, "one of " + ", ".join(OBSERVERS))
 

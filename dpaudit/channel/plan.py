@@ -18,7 +18,7 @@ from dpaudit.channel.declarations import check_call
 from dpaudit.channel.selection.scores import noisy_max_of
 from dpaudit.claims import InvalidValue, exact, positive, show, whole
 from dpaudit.ledger import Cohort, Release
-from dpaudit.noise import Noise, python_code
+from dpaudit.noise import Noise, mechanism_of, python_code
 
 KINDS = ("release", "reports", "shuffled", "select", "noisy_max", "above")
 EXAMPLE = '("sum", dp.Laplace(scale=2), 2)'
@@ -56,7 +56,7 @@ class Planned:
             put(self, "to", "shuffled")
         if self.kind == "noisy_max":
             put(self, "noise", noisy_max_of(self.noise))
-        check_call(self.name, self.noise, self.to, None)
+        check_call(self.name, self.noise, self.to, None, entrywise=mechanism_of(self.noise).entrywise)
         if self.kind == "release" and not self.noise.entrywise:
             put(self, "kind", self.noise.verb)
         if (self.kind in KINDS[3:]) == self.noise.entrywise or (not self.noise.entrywise and self.kind != self.noise.verb):

@@ -333,3 +333,56 @@ def test_replay_pins_the_outputs_whatever_the_data() -> None:
         assert policy(-np.ones(10), channel) == outputs
     with dp.simulate(seed=8) as channel:
         assert policy(-np.ones(10), channel) != outputs
+
+
+# Selection: an index leaves the door, never a score. Scores 40 apart at ε = 1 and Δ = 1 leave e^-20 for any other candidate.
+FAR_APART = [0.0, 40.0, -40.0]
+
+
+@pytest.mark.parametrize("method", ["exponential", "permute-and-flip"])
+def test_select_gives_the_index_of_a_good_score_and_costs_its_epsilon(tmp_path: Path, method: str) -> None:
+    ledger = ledger_in(tmp_path)
+    with dp.live(ledger, budget=dp.Claim(epsilon="1")) as channel:
+        best = channel.select("best", FAR_APART, epsilon="1", sensitivity=1, method=method)
+        with pytest.raises(dp.BudgetExceeded):
+            channel.select("again", FAR_APART, epsilon="0.1", sensitivity=1)
+    assert (best, type(best)) == (1, int)
+    assert dp.account(ledger).epsilon == 1
+
+
+def test_noisy_max_gives_an_index_and_costs_twice_the_sensitivity_over_the_scale(tmp_path: Path) -> None:
+    ledger = ledger_in(tmp_path)
+    with dp.live(ledger) as channel:
+        best = channel.noisy_max("best", FAR_APART, dp.Laplace(scale=2), sensitivity=1)
+        with pytest.raises(dp.DpauditError):
+            channel.noisy_max("best", FAR_APART, dp.Gaussian(sigma=2), sensitivity=1)
+    assert (best, type(best)) == (1, int)
+    assert dp.account(ledger).epsilon == 1
+
+
+def test_above_answers_until_its_last_positive_and_costs_epsilon_in_all(tmp_path: Path) -> None:
+    ledger = ledger_in(tmp_path)
+    with dp.live(ledger, budget=dp.Claim(epsilon="1")) as channel:
+        gate = channel.above("gate", epsilon="1", sensitivity=1, threshold=100, positives=2)
+        answers = [gate.ask(value) for value in (-400.0, 600.0, -400.0, 600.0)]
+        with pytest.raises(dp.DpauditError, match="gate"):
+            gate.ask(0.0)
+    assert answers == [False, True, False, True]  # noise of scale 8 against 500: e^-60
+    assert dp.account(ledger).epsilon == 1
+
+
+def test_selection_has_trials_as_its_first_axis_and_is_replayed() -> None:
+    def policy(scores: Any, channel: Any) -> list[Any]:
+        best = channel.select("best", scores, epsilon="1", sensitivity=1)
+        other = channel.noisy_max("other", scores, dp.Laplace(scale=2), sensitivity=1)
+        gate = channel.above("gate", epsilon="1", sensitivity=1, threshold=0)
+        return [best, other, gate.ask(scores[..., 0])]
+
+    with dp.simulate(seed=3, trials=50) as channel:
+        many = policy(np.zeros((50, 3)), channel)
+    assert [np.shape(part) for part in many] == [(50,)] * 3
+    assert set(np.unique(many[0])) <= {0, 1, 2}
+    with dp.simulate(seed=3) as channel:
+        outputs = policy(np.zeros(3), channel)
+    with dp.replay(channel.transcript) as again:
+        assert policy(np.array([9.0, -9.0, 0.0]), again) == outputs

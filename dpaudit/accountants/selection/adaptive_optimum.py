@@ -45,9 +45,11 @@ def adaptive_epsilon(epsilon: Fraction, count: int, delta: Fraction) -> Fraction
     steps = most_steps(count)
     points, values = adaptive_curve(float(epsilon), count, steps)
     below = np.flatnonzero(values <= float(delta) * (1 - 1e-12))
-    if not len(below) or not below[0]:
+    if not len(below):
         return pure
     last = int(below[0])
+    if not last:
+        return Fraction(0)
     here, before = values[last], values[last - 1]
     # on the chord from x_{i−1} to x_i, δ is reached at this share of the way
     share = min(1.0, (before - float(delta)) / (before - here) * (1 + 1e-9) + 1e-12) if before > here else 1.0

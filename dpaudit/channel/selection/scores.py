@@ -10,7 +10,7 @@ import numpy as np
 
 from dpaudit.channel.declarations import Asked, declared_sensitivity
 from dpaudit.claims import DpauditError, Finding, InvalidValue, exact_epsilon, positive, show
-from dpaudit.noise import GRID, Exponential, Laplace, Noise, NoisyMax, PermuteAndFlip, to_units
+from dpaudit.noise import GRID, Exponential, Noise, NoisyMax, PermuteAndFlip, mechanism_of, to_units
 from dpaudit.sealed.array import Sealed, Untraced, caller, dependence, unseal
 
 METHODS = {kind.name: kind for kind in (Exponential, PermuteAndFlip)}
@@ -45,13 +45,13 @@ def selecting_noise(method: Any, epsilon: Any, sensitivity: Any, monotone: Any) 
 
 def noisy_max_of(noise: Any) -> Noise:
     """Report noisy max with this noise. Raises InvalidValue for noise of which no theorem is at hand."""
-    if isinstance(noise, NoisyMax):
-        return noise
-    if not isinstance(noise, Laplace) or not isinstance(noise.size, Fraction):
-        shown = getattr(noise, "name", type(noise).__name__)
+    if mechanism_of(noise).verb == NoisyMax.verb:
+        found: Noise = noise
+        return found
+    if noise.rate is None or not isinstance(noise.size, Fraction):
         raise InvalidValue(
-            "noise", shown, "dp.Laplace(scale): the theorem of noisy max is about Laplace noise; with Gaussian noise release all "
-            "scores and take the arg max of what the channel returns",
+            "noise", noise.name, "dp.Laplace(scale): the theorem of noisy max is about Laplace noise, one for all trials; with "
+            "other noise release all scores and take the arg max of what the channel returns",
         )  # fmt: skip
     return NoisyMax(noise.size, noise.grid)
 

@@ -89,7 +89,7 @@ class Selecting:
         if not cost:
             raise InvalidValue("epsilon", epsilon, "greater than 0")
         noise = SparseVector(2 * (-(-declared // GRID) * GRID) / cost, positives)
-        check_call(name, noise, to, None)
+        check_call(name, noise, to, None, entrywise=False)
         level = np.asarray(threshold)
         if level.ndim and level.shape != (self.trials,):
             raise InvalidValue("threshold", f"shape {level.shape}", "one number, or one per trial")
@@ -117,7 +117,7 @@ class Selecting:
         self, name: str, scores: Any, noise: Noise, declared: Fraction, call: tuple[Any, str, str | None], planned: Any = None
     ) -> Any:
         cohort, to, key = call
-        check_call(name, noise, to, key)
+        check_call(name, noise, to, key, entrywise=False)
         if to == "shuffled":
             raise InvalidValue("to", to, "another observer: only channel.reports(…) passes a shuffler")
         asked, findings = with_gap(

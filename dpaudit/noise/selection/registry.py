@@ -1,4 +1,4 @@
-"""The mechanisms that release an index or answers, by the name that stands in a ledger. To add one: its file, test, a line here."""
+"""The mechanisms that release an index or answers, by their name in a ledger. To add one: its file, its test, a line here."""
 
 from __future__ import annotations
 

@@ -104,7 +104,7 @@ def test_outputs_without_noise_are_likeliest_and_wild_ones_are_possible(noise: N
 
 def test_forms_with_more_fields_come_first() -> None:
     forms = written_forms()
-    assert list(forms) == ["laplace", "gaussian", "randomized-response", "kary-response"]
+    assert list(forms) == ["laplace", "gaussian", "randomized-response", "kary-response", "exponential"]
     assert [form.mechanism for form in forms["randomized-response"]] == ["kary-response", "randomized-response"]
 
 
