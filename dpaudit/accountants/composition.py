@@ -37,7 +37,14 @@ IN_ADVANCE = (
     "a sum of ρ holds where its limit was set in advance, as a door with a budget does; if what was released decided when to "
     "stop, --odometer gives the figure that holds"
 )
-FACTS = ("mechanism", "sensitivity", "steps", "coordinates")  # of a charge, beside the parameters of its mechanism
+FACTS = (
+    "mechanism",
+    "sensitivity",
+    "steps",
+    "coordinates",
+    "count",
+    "sampling",
+)  # of a charge, beside the parameters of its mechanism
 BLANKET = "privacy blanket, exact (Balle et al. 2019; Su et al. 2025)"
 SAMPLED = ", on Poisson samples (Zhu, Dong, Wang 2022)"
 SAMPLED_PURE = ", on Poisson samples: ln(1 + q(e^ε − 1)) each (Li, Qardaji, Su 2012)"
@@ -45,6 +52,7 @@ COINS = (
     "every record enters each sample by its own secret coin with probability {}, fresh each time; neighbours add or remove one "
     "record; the batch's size and ids stay secret; rate and noise constant"
 )
+TREE = "a stream of {} running sums by a binary tree: one record is in at most {} noisy sums (Chan, Shi, Song 2011)"
 CLONES = "clones, exact (Feldman–McMillan–Talwar 2021)"
 SAME = "one randomiser for all reports, exact (claim shuffle.same-randomiser; Balle et al. 2019)"
 RESPONSES = "privacy blanket of k-ary randomised response, exact (Balle et al. 2019)"
@@ -233,6 +241,8 @@ def _repeated_line(read: Read, pure: Fraction | None, delta: Fraction) -> Line:
     release, sensitivity = read.release, ("L2 " if pure is None else "") + "sensitivity " + _known(read.release)
     conditions = ([COINS.format(show(read.sampling))] if read.sampling is not None else []) + [sensitivity]
     times = f"{read.count} × " if read.count > 1 else ""
+    if release.leaves is not None:
+        conditions.append(TREE.format(release.leaves, read.count))
     amplified_by = (SAMPLED if pure is None else SAMPLED_PURE) if read.sampling is not None else ""
     theorem = times + read.noise.theorem + amplified_by
     if pure is None and not delta:
@@ -293,7 +303,9 @@ def lost(charge: Charge) -> AnyPart:
     if not _is_pure(mechanism):
         noise = noise_from(mechanism, {name: text for name, text in charge.facts.items() if name not in FACTS})
         steps = int(charge.facts.get("steps", math.ceil(Fraction(charge.facts["sensitivity"]) / noise.grid)))
-        return Part(noise, steps, 1, int(charge.facts.get("coordinates", 2)))
+        rate = Fraction(charge.facts["sampling"]) if "sampling" in charge.facts else None
+        count, coordinates = int(charge.facts.get("count", 1)), int(charge.facts.get("coordinates", 2))
+        return Part(noise, steps, count, coordinates, sampling=rate)
     if charge.epsilon is None:
         raise InvalidValue("epsilon", None, "known for every charge")
     return Known(charge.epsilon, charge.delta)

@@ -18,8 +18,9 @@ from dpaudit.channel.modes import Event, Live, Pinned, Simulated, Transcript
 from dpaudit.channel.plan import Plan
 from dpaudit.channel.plan_progress import CallFacts, Progress
 from dpaudit.channel.proven_sensitivity import Proving
-from dpaudit.channel.release_cost import Amplifier, cost, no_amplification
+from dpaudit.channel.release_cost import Amplifier, Composer, Repetition, cost, no_amplification, plain_sums
 from dpaudit.channel.selection.verbs import Selecting
+from dpaudit.channel.streams.binary_tree import Tree, open_tree
 from dpaudit.channel.weighted_sums import query_of
 from dpaudit.claims import DpauditError, Finding, InvalidValue, Leak, exact_delta
 from dpaudit.ledger import Budget, Ledger, PureSums, Release
@@ -42,8 +43,10 @@ class Channel(Selecting):
         proven: bool = False,
         relation: str | None = None,
         amplify: Amplifier = no_amplification,
+        compose: Composer = plain_sums,
     ) -> None:
-        self._door, self._ledger, self._budget, self._observe, self._amplify = door, ledger, budget, observe, amplify
+        self._door, self._ledger, self._budget, self._observe = door, ledger, budget, observe
+        self._amplify, self._compose = amplify, compose
         if ledger is not None:
             ledger.require(door.kind)
         self._proving = Proving(proven, relation, door.strict)
@@ -235,6 +238,12 @@ class Channel(Selecting):
         every = self.every_report or key is not None or not noise.summable
         return Reports(draw, records, noise.grid, shuffled=shuffled, every=every, sums_only=sums_only)
 
+    def tree(
+        self, name: str, *, steps: int, noise: Noise, sensitivity: Any, cohort: Any = None, to: str = "server", delta: Any = None
+    ) -> Tree:
+        """A stream of running sums by a binary tree, charged here for all its steps; ``.add(value)`` gives the sum so far."""
+        return open_tree(self, name, steps, noise, sensitivity, (cohort, to, delta))
+
     # --- what is asked, what it costs, and what is written ---
 
     def _ask(
@@ -282,15 +291,22 @@ class Channel(Selecting):
             self._remember(asked, "reports", query, output, record, records=records)
         return output
 
+    def _share(self, share: Any) -> Fraction:
+        """The δ that a release is charged with, where it needs one: its own, or all of the budget's."""
+        if share is not None:
+            return exact_delta(share)
+        adds_epsilon = self._ledger is None or self._ledger.filter_name == PureSums.name  # others read the facts
+        return self._budget.delta if self._budget and adds_epsilon else Fraction(0)
+
     def _cost(
         self, noise: Noise, steps: int, coordinates: int, shuffled: int | None = None, *, share: Any = None
     ) -> tuple[Fraction | None, Fraction]:
         """(ε, δ) for each record of the cohort."""
-        adds_epsilon = self._ledger is None or self._ledger.filter_name == PureSums.name  # others read the facts
-        delta = self._budget.delta if self._budget and adds_epsilon else Fraction(0)
-        if share is not None:
-            delta = exact_delta(share)
+        delta = self._share(share)
         return cost(noise, steps, delta, coordinates=coordinates, shuffled=shuffled, amplify=self._amplify)
+
+    def _repeated_cost(self, repeated: Repetition, share: Any) -> tuple[Fraction | None, Fraction]:
+        return self._compose(repeated, self._share(share))
 
     def _shuffled(self, noise: Noise, query: np.ndarray, to: str, records: Records) -> np.ndarray:
         """Reports; it is forgotten who sent what before anything is stored. A pinned output is the multiset already."""

@@ -16,7 +16,7 @@ import numpy as np
 
 from dpaudit.channel.door import Channel
 from dpaudit.channel.modes import Live, Pinned, Rest, Simulated, Transcript
-from dpaudit.channel.release_cost import Amplifier, no_amplification
+from dpaudit.channel.release_cost import Amplifier, Composer, no_amplification, plain_sums
 from dpaudit.claims import InvalidValue
 from dpaudit.ledger import Budget, Ledger, MemoryLedger
 from dpaudit.noise import GRID, SecureSource, to_units
@@ -30,9 +30,11 @@ def is_live(channel: Channel) -> bool:
 
 @dataclass(frozen=True)
 class Doors:
-    """Opens doors. ``amplify``: what n shuffled reports cost together; without a theorem, what one of them does."""
+    """Opens doors. ``amplify``: what n shuffled reports cost together; without a theorem, what one of them does. ``compose``:
+    what equal releases cost together, from samples too; without a theorem, their sum."""
 
     amplify: Amplifier = no_amplification
+    compose: Composer = plain_sums
 
     @contextmanager
     def live(
@@ -69,6 +71,7 @@ class Doors:
             proven=proven or ledger.proven,
             relation=relation,
             amplify=self.amplify,
+            compose=self.compose,
         )
 
     @contextmanager
@@ -104,7 +107,8 @@ class Doors:
         every = bool(every_report) or ledger is not None  # sums drawn by their own law would pass the ledger by
         limit = ledger.budget if ledger is not None else None
         door = Simulated(int(seed), trials, every, pinned, rest)
-        yield Channel(door, ledger=ledger, budget=limit, observe=observe, proven=proven, amplify=self.amplify)
+        theorems = {"amplify": self.amplify, "compose": self.compose}
+        yield Channel(door, ledger=ledger, budget=limit, observe=observe, proven=proven, **theorems)
 
     @contextmanager
     def replay(self, transcript: Transcript | Channel | Sequence[Any]) -> Iterator[Channel]:
@@ -114,4 +118,4 @@ class Doors:
         if not isinstance(transcript, Transcript):
             transcript = Transcript([to_units(np.asarray(output), GRID) for output in transcript], 0)
         door = Pinned(transcript.outputs, transcript.seed, transcript.trials, transcript.every_report)
-        yield Channel(door, amplify=self.amplify)
+        yield Channel(door, amplify=self.amplify, compose=self.compose)

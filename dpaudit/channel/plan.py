@@ -16,11 +16,13 @@ from typing import Any, Self
 
 from dpaudit.channel.declarations import check_call
 from dpaudit.channel.selection.scores import noisy_max_of
+from dpaudit.channel.streams.dyadic_sums import levels
 from dpaudit.claims import InvalidValue, exact, positive, show, whole
 from dpaudit.ledger import Cohort, Release
 from dpaudit.noise import Noise, mechanism_of, python_code
 
-KINDS = ("release", "reports", "shuffled", "select", "noisy_max", "above")
+KINDS = ("release", "reports", "shuffled", "tree", "select", "noisy_max", "above")
+SELECTIONS = KINDS[4:]
 EXAMPLE = '("sum", dp.Laplace(scale=2), 2)'
 MANY = 2**40  # numbers in one release; no release has more
 
@@ -29,11 +31,11 @@ MANY = 2**40  # numbers in one release; no release has more
 class Planned:
     """One release of a plan, or ``count`` equal ones after each other.
 
-    ``kind``: "release", "reports" (one per client) or "shuffled"; "select" with dp.Exponential(scale) or
-    dp.PermuteAndFlip(scale), "noisy_max" with dp.Laplace(scale), "above" with dp.SparseVector(scale, positives). ``cohort``: the
-    records that it touches; left out, it may touch any and is charged to everybody. A shuffled batch hides each report among as
-    many as its cohort has records, at least; without a cohort, nothing is counted for shuffling. ``sampling``: the rate of the
-    sample that it is made from.
+    ``kind``: "release", "reports" (one per client), "shuffled" or "tree", a stream of ``count`` running sums; "select" with
+    dp.Exponential(scale) or dp.PermuteAndFlip(scale), "noisy_max" with dp.Laplace(scale), "above" with
+    dp.SparseVector(scale, positives). ``cohort``: the records that it touches; left out, it may touch any and is charged to
+    everybody. A shuffled batch hides each report among as many as its cohort has records, at least; without a cohort, nothing is
+    counted for shuffling. ``sampling``: the rate of the sample that it is made from.
     Raises InvalidValue.
     """
 
@@ -59,9 +61,9 @@ class Planned:
         check_call(self.name, self.noise, self.to, None, entrywise=mechanism_of(self.noise).entrywise)
         if self.kind == "release" and not self.noise.entrywise:
             put(self, "kind", self.noise.verb)
-        if (self.kind in KINDS[3:]) == self.noise.entrywise or (not self.noise.entrywise and self.kind != self.noise.verb):
+        if (self.kind in SELECTIONS) == self.noise.entrywise or (not self.noise.entrywise and self.kind != self.noise.verb):
             raise InvalidValue("kind", self.kind, f"{self.noise.verb}: that is what the channel calls {self.noise.words}")
-        if self.kind == "release" and self.to == "shuffled":
+        if self.kind in ("release", "tree") and self.to == "shuffled":
             raise InvalidValue("to", self.to, 'another observer: only reports pass a shuffler (kind="shuffled")')
         if not isinstance(self.noise.size, Fraction):
             raise InvalidValue("noise", "one parameter per trial", "the same in every trial of a plan")
@@ -80,6 +82,11 @@ class Planned:
         return int(-(-self.sensitivity // self.noise.grid))
 
     @property
+    def places(self) -> int:
+        """How many releases of a plan it stands for. A stream is one, opened once."""
+        return 1 if self.kind == "tree" else self.count
+
+    @property
     def crowd(self) -> int:
         """How many reports of a shuffled batch one of them hides among, on every path."""
         return 1 if self.cohort is None or not self.cohort.size else int(self.cohort.size)
@@ -94,12 +101,15 @@ class Planned:
         of Thm 2.14), and for log-concave noise, whose best tests are half-lines, f_b(1 − f_a) = f_{a+b}.
         """
         worst = self.sensitivity if derived is None else max(self.sensitivity, derived)
+        stream, many = self.kind == "tree", self.kind in ("release", "tree")
+        times = levels(self.count) if stream else 1
         return Release(
             name=self.name, mechanism=self.noise.name, parameters=self.noise.parameters(), sensitivity=self.sensitivity,
             derived=None if derived is None else worst, cohort=Cohort.all() if self.cohort is None else self.cohort, to=self.to,
-            kind=self.kind if self.noise.entrywise else "release", n=self.crowd, steps=int(-(-worst // self.noise.grid)),
-            coordinates=1 if self.noise.norm in (1, -1) or self.kind != "release" else MANY,
+            kind="release" if stream or not self.noise.entrywise else self.kind, n=self.crowd,
+            steps=int(-(-worst // self.noise.grid)), coordinates=1 if self.noise.norm in (1, -1) or not many else MANY,
             crowd=self.crowd if self.kind == "shuffled" else None, relation=relation,
+            count=times if times > 1 else None, leaves=self.count if stream else None,
         )  # fmt: skip
 
     def python_code(self) -> str:
@@ -117,6 +127,7 @@ class Planned:
     def words(self) -> str:
         """For a person; no values, and no records by name."""
         shown = f"{self.name[:60]!r} ({self.kind}) with {python_code(self.noise)}, sensitivity {show(self.sensitivity)}"
+        shown += f", {self.count} running sums" if self.kind == "tree" else ""
         shown += "" if self.to in ("server", self.kind) else f", to {self.to}"
         shown += "" if self.cohort is None else f", {cohort_words(self.cohort)}"
         return shown + ("" if self.sampling is None else f", sampled at rate {show(self.sampling)}")
@@ -130,7 +141,7 @@ class Plan:
     ends: tuple[int, ...] = field(init=False)  # how many releases there are up to the end of each entry
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "ends", tuple(accumulate(entry.count for entry in self.entries)))
+        object.__setattr__(self, "ends", tuple(accumulate(entry.places for entry in self.entries)))
 
     @classmethod
     def of(cls, given: Any) -> Self:
@@ -143,7 +154,7 @@ class Plan:
         return self.ends[-1] if self.ends else 0
 
     def __iter__(self) -> Iterator[Planned]:
-        return (entry for entry in self.entries for _ in range(entry.count))
+        return (entry for entry in self.entries for _ in range(entry.places))
 
     def at(self, place: int) -> Planned | None:
         """The release with this number, from 0 on; None after the last."""

@@ -40,6 +40,7 @@ class CallFacts:
     key: str | None
     crowd: int | None = None  # of a shuffled batch, where it is known
     sampling: Fraction | None = None
+    leaves: int | None = None  # of a stream
 
 
 class Progress:
@@ -86,6 +87,8 @@ def _other(expected: Planned | None, asked: Asked, kind: str, call: CallFacts) -
         return f"asked was to={asked.to!r}"
     if call.sampling != expected.sampling:
         return "asked was " + ("no sample" if call.sampling is None else f"a sample at rate {show(call.sampling)}")
+    if call.leaves is not None and call.leaves != expected.count:
+        return f"asked was a stream of {call.leaves} running sums"
     return _other_records(expected, asked, call)
 
 

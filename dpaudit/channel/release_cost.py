@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
@@ -13,12 +14,39 @@ from dpaudit.claims import InvalidValue
 from dpaudit.ledger.spending.zcdp_sums import zcdp_delta, zcdp_epsilon
 from dpaudit.noise import Noise
 
-__all__ = ["Amplifier", "cost", "epsilon_at", "gaussian_epsilon", "no_amplification", "rho", "zcdp_delta"]
+__all__ = [
+    "Amplifier", "Composer", "Repetition", "cost", "epsilon_at", "gaussian_epsilon", "no_amplification", "plain_sums", "rho",
+    "zcdp_delta",
+]  # fmt: skip
 
 LARGEST_EPSILON = 10**6
 
 # Given one report's pure ε, the number of shuffled reports and δ: an ε that provably holds for the shuffled batch.
 Amplifier = Callable[[Noise, Fraction, int, Fraction], Fraction]
+
+
+@dataclass(frozen=True)
+class Repetition:
+    """``count`` equal releases whose queries move by ``steps`` each; ``sampling``: the rate of the fresh sample behind each."""
+
+    noise: Noise
+    steps: int
+    count: int
+    coordinates: int = 1
+    sampling: Fraction | None = None
+
+
+# (ε, δ) that provably holds for all of them together, at this δ at most; ε is None where no finite one exists.
+Composer = Callable[[Repetition, Fraction], tuple[Fraction | None, Fraction]]
+
+
+def plain_sums(repeated: Repetition, delta: Fraction) -> tuple[Fraction | None, Fraction]:
+    """Σε, or Σρ where there is no ε: what a door charges to which no theorem was handed. A sample counts for nothing."""
+    pure = repeated.noise.epsilon(repeated.steps)
+    if pure is not None:
+        return repeated.count * pure, Fraction(0)
+    summed = repeated.count * rho(repeated.noise, repeated.steps)
+    return (zcdp_epsilon(summed, delta), delta) if delta else (None, Fraction(0))
 
 
 def no_amplification(noise: Noise, epsilon0: Fraction, n: int, delta: Fraction) -> Fraction:

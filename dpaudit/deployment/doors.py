@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dpaudit.accountants.sampling.repetitions import composed
 from dpaudit.accountants.shuffle.amplifier import amplified
 from dpaudit.channel import Doors
 
 __all__ = ["live", "replay", "simulate"]
 
-_doors = Doors(amplified)
+_doors = Doors(amplified, composed)
 live, simulate, replay = _doors.live, _doors.simulate, _doors.replay

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from dpaudit.accountants.sampling.repetitions import composed
 from dpaudit.accountants.shuffle.amplifier import amplified
 from dpaudit.channel import Channel, Doors
 from dpaudit.channel.modes import Live
@@ -34,7 +35,7 @@ from dpaudit.subjects.subject import Subject
 from dpaudit.subjects.targets import code_of
 from dpaudit.verdict.ready_plan import account_plan
 
-_simulate = Doors(amplified).simulate
+_simulate = Doors(amplified, composed).simulate
 
 
 @dataclass(frozen=True)

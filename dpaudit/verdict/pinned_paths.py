@@ -102,8 +102,8 @@ def _releases(replayed: Replayed, trial: int) -> list[Release] | None:
     if any(event.to == "shuffled" for event in replayed.events):
         return None  # the loss of a shuffled batch is a score
     if replayed.trials is None:
-        records = [event.record for event in replayed.events]
-        return None if None in records else [record for record in records if record is not None]
+        records = [event.record for event in replayed.events if event.record is not None]  # of a stream, its first sum has it
+        return records or None
     if any(event.kind != "release" for event in replayed.events):
         return None
     rows = [(event, _row(event, trial)) for event in replayed.events]

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.accountants.composition import account_releases
+from dpaudit.accountants.sampling.repetitions import composed
 from dpaudit.accountants.shuffle.amplifier import amplified
 from dpaudit.channel import Channel, Doors, Plan
 from dpaudit.claims import Bound, Claim, DpauditError, Finding, InvalidValue, Leak, Upper
@@ -22,7 +23,7 @@ from dpaudit.subjects.subject import Subject, fresh
 from dpaudit.subjects.surviving_seals import describe_memory, living_seals, surviving_seals
 from dpaudit.verdict.ready_plan import ReadyPlan, epsilon_at, ready_plan
 
-simulate = Doors(amplified).simulate  # a budget is kept here as a deployment keeps it
+simulate = Doors(amplified, composed).simulate  # a budget is kept here as a deployment keeps it
 RUNS = 3  # sealed runs, each on other data and with other noise
 
 
@@ -110,11 +111,17 @@ def _planned(plan: Plan, runs: Sequence[Sequence[Release]], claim: Claim) -> tup
     """The releases of a plan and what they cost; where a run proved a larger sensitivity, at that one."""
     releases = []
     for place, entry in enumerate(plan):
-        same = [run[place] for run in runs if place < len(run)]
+        same = [release for run in runs for release in _at_place(run, place, entry.name)]
         derived = [release.derived for release in same if release.derived is not None]
         proven = max(derived) if derived and len(derived) == len(same) else None
         releases.append(entry.release(proven, same[0].relation if proven is not None else None))
     return releases, account_releases(releases, claim.delta, fixed=True, limit=claim.epsilon)
+
+
+def _at_place(run: Sequence[Release], place: int, name: str) -> list[Release]:
+    """The release of a run that a plan has at this place; of a stream, whose record comes with its first sum, by its name."""
+    here = list(run[place : place + 1])
+    return here if not here or here[0].name == name else [release for release in run if release.name == name]
 
 
 def _with(findings: Sequence[Finding], bound: Bound) -> list[Finding]:

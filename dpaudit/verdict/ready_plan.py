@@ -58,7 +58,7 @@ def epsilon_at(bound: Bound, claim: Claim) -> Fraction:
 
 
 def _facts(run: Sequence[Release]) -> list[tuple[object, ...]]:
-    return [(r.name, r.mechanism, r.parameters, r.sensitivity, r.kind, r.cohort, r.to) for r in run]
+    return [(r.name, r.mechanism, r.parameters, r.sensitivity, r.kind, r.cohort, r.to, r.leaves) for r in run]
 
 
 def _entry(same: Sequence[Release]) -> Planned:
@@ -68,6 +68,8 @@ def _entry(same: Sequence[Release]) -> Planned:
     steps = max(release.steps or 0 for release in same)
     sensitivity = one.sensitivity if -(-one.sensitivity // noise.grid) >= steps else exact(number(steps * noise.grid))
     cohort = None if one.cohort.everyone else one.cohort
+    if one.leaves is not None:
+        return Planned(one.name, noise, sensitivity, kind="tree", cohort=cohort, to=one.to, count=one.leaves)
     return Planned(one.name, noise, sensitivity, kind=one.kind, cohort=cohort, to=one.to)
 
 
@@ -75,7 +77,7 @@ def _joined(releases: Sequence[Planned]) -> list[Planned]:
     """The same with equal neighbours as one entry."""
     entries: list[Planned] = []
     for one in releases:
-        if entries and replace(entries[-1], count=1) == one:
+        if one.kind != "tree" and entries and replace(entries[-1], count=1) == one:
             entries[-1] = replace(one, count=entries[-1].count + 1)
         else:
             entries.append(one)

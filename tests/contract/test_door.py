@@ -386,3 +386,52 @@ def test_selection_has_trials_as_its_first_axis_and_is_replayed() -> None:
         outputs = policy(np.zeros(3), channel)
     with dp.replay(channel.transcript) as again:
         assert policy(np.array([9.0, -9.0, 0.0]), again) == outputs
+# --- running sums by a binary tree ---
+
+
+def test_a_tree_gives_the_running_sum_after_each_value() -> None:
+    with dp.simulate(seed=1) as channel:
+        tree = channel.tree("count", steps=5, noise=dp.Laplace(scale=1e-4), sensitivity=1)
+        sums = [tree.add(value) for value in (1, 0, 1, 1, 0)]
+    assert np.round(sums).tolist() == [1, 1, 2, 3, 3]
+    assert on_grid(sums)
+    with pytest.raises(dp.DpauditError, match="5 steps"):
+        tree.add(1)
+
+
+@pytest.mark.parametrize(("steps", "cost"), [(1, 1), (2, 2), (3, 2), (4, 3), (1023, 10), (1024, 11)])
+def test_a_tree_is_charged_once_for_all_its_steps_when_it_is_opened(tmp_path: Path, steps: int, cost: int) -> None:
+    with ledger_in(tmp_path) as ledger, dp.live(ledger, budget=str(cost)) as channel:
+        tree = channel.tree("count", steps=steps, noise=dp.Laplace(scale=2), sensitivity=2)
+        assert ledger.spent()[0] == cost
+        tree.add(1)
+        assert ledger.spent()[0] == cost
+        assert dp.account(ledger).epsilon == cost
+
+
+def test_a_tree_over_budget_is_refused_before_anything_is_drawn(tmp_path: Path) -> None:
+    with ledger_in(tmp_path) as ledger, dp.live(ledger, budget="2.99") as channel:
+        with pytest.raises(dp.BudgetExceeded):
+            channel.tree("count", steps=4, noise=dp.Laplace(scale=2), sensitivity=2)
+        assert ledger.spent()[0] == 0
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_tree_keeps_the_shape_of_its_values(tmp_path: Path, shape: tuple[int, ...]) -> None:
+    with dp.live(ledger_in(tmp_path)) as channel:
+        tree = channel.tree("sum", steps=2, noise=dp.Gaussian(sigma=2), sensitivity=1)
+        assert np.shape(tree.add(np.zeros(shape)[()])) == shape
+    with dp.simulate(seed=1, trials=5) as channel:
+        tree = channel.tree("sum", steps=2, noise=dp.Gaussian(sigma=2), sensitivity=1)
+        assert np.shape(tree.add(np.zeros((5, *shape)))) == (5, *shape)
+
+
+def test_a_replayed_tree_gives_the_same_sums_on_other_data() -> None:
+    def run(channel: Any, value: int) -> list[float]:
+        tree = channel.tree("count", steps=4, noise=dp.Laplace(scale=2), sensitivity=1)
+        return [float(tree.add(value)) for _ in range(4)]
+
+    with dp.simulate(seed=1) as first:
+        sums = run(first, 0)
+    with dp.replay(first) as again:
+        assert run(again, 1) == sums

@@ -10,13 +10,12 @@ from dpaudit.ledger.records.cohort import Cohort
 from dpaudit.ledger.records.printable_text import is_plain
 from dpaudit.ledger.spending.budget import Charge
 
+CARRIED = ("steps", "coordinates", "count", "sampling")
 
-def facts_of(
-    mechanism: str, sensitivity: str, parameters: Mapping[str, str], steps: int | None, coordinates: int | None
-) -> dict[str, str]:
+
+def facts_of(mechanism: str, sensitivity: str, parameters: Mapping[str, str], facts: Mapping[str, Any]) -> dict[str, str]:
     """The public facts of a release that a charge carries, for filters that need more than ε and δ."""
-    moved = {"steps": steps, "coordinates": coordinates}
-    known = {name: str(value) for name, value in moved.items() if value is not None}
+    known = {name: str(facts[name]) for name in CARRIED if facts[name] is not None}
     return {**parameters, "mechanism": mechanism, "sensitivity": sensitivity, **known}
 
 

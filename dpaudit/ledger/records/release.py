@@ -30,7 +30,8 @@ class Release:
     ``steps``: how far one record moves it, in steps of the grid; ``coordinates``: its size; ``crowd``: how many reports one of
     them hides among; ``read``: "sums" where nothing but sums of the reports is handed out; ``relation``: the neighbours that the
     sensitivity is proven for; ``count``: so many equal releases were made; ``sampling``: the rate of the fresh Poisson
-    sample that each was computed from. None: not recorded. ``extra``: notes that nothing is computed from.
+    sample that each was computed from; ``leaves``: a stream of so many running sums, where one record is in at most ``count`` of
+    the sums that noise is added to. None: not recorded. ``extra``: notes that nothing is computed from.
     Raises InvalidValue; the message never prints values or records.
     """
 
@@ -56,6 +57,7 @@ class Release:
     relation: str | None = None
     count: int | None = None
     sampling: str | None = None
+    leaves: int | None = None
 
     def __post_init__(self) -> None:
         for name in ("name", "mechanism", "to"):
@@ -100,13 +102,8 @@ class Release:
         return replace(self, values=as_units(values))
 
     def charge(self) -> Charge:
-        """What this release costs every record of its cohort, with the facts that other filters need.
-
-        Raises InvalidValue for an entry of several releases, or of releases from samples: those are written by hand.
-        """
-        if self.count is not None or self.sampling is not None:
-            raise InvalidValue("count", self.count, "one release an entry, without sampling, in a ledger")
-        facts = facts_of(self.mechanism, show(self.sensitivity), self.parameters, self.steps, self.coordinates)
+        """What this release costs every record of its cohort, with the facts that other filters need."""
+        facts = facts_of(self.mechanism, show(self.sensitivity), self.parameters, self._facts())
         return Charge(self.epsilon, self.delta, self.cohort, self.name, facts)
 
     def to_json(self) -> dict[str, Any]:

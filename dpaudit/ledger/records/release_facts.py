@@ -11,7 +11,7 @@ from typing import Any
 from dpaudit.claims import InvalidValue
 from dpaudit.ledger.records.printable_text import plain
 
-WHOLE = ("steps", "coordinates", "crowd", "count")
+WHOLE = ("steps", "coordinates", "crowd", "count", "leaves")
 TEXTS = ("read", "relation", "sampling")
 FACTS = (*WHOLE, *TEXTS)
 

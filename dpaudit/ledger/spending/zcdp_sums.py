@@ -77,9 +77,10 @@ def gaussian_rho(charge: Charge) -> Fraction:
             grid = positive(facts["grid"], "grid")
             steps = max(math.ceil(moved / grid), whole(facts.get("steps", 0), "steps", least=0))
             moved = steps * grid
+        times = whole(facts.get("count", 1), "count", least=1)  # a sample of the records does not cost more than all of them
     except KeyError:
         raise InvalidValue("facts", "incomplete", "sigma and sensitivity of a Gaussian charge") from None
-    return moved**2 / (2 * sigma**2)
+    return times * moved**2 / (2 * sigma**2)
 
 
 @lru_cache(maxsize=4096)
