@@ -15,7 +15,7 @@ from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
 
-from dpaudit.accountants.least_epsilon import ZCDP, least
+from dpaudit.accountants.least_epsilon import ZCDP, Least, least
 from dpaudit.accountants.losses.parts import AnyPart, Known, Part
 from dpaudit.accountants.record_groups import groups, records_with
 from dpaudit.accountants.shuffle.amplifier import best_theorem
@@ -249,9 +249,15 @@ def _repeated_line(read: Read, pure: Fraction | None, delta: Fraction) -> Line:
         words = f"{read.noise.words.split()[0]} mechanism"
         return Line(release.name, read.clients, Fraction(0), False, Fraction(0), words, "needs δ > 0; give --delta")
     shuffled = read.crowd if release.kind == "shuffled" else None
-    bound = least([Counter([read.part(shuffled)])], delta, fixed=True)
+    bound = _least_alone(read.part(shuffled), delta)
     own = bound.epsilon if pure is None else pure
     return Line(release.name, read.clients, own, True, bound.epsilon, theorem, "; ".join(conditions), bound.delta)
+
+
+@lru_cache(maxsize=1024)
+def _least_alone(part: AnyPart, delta: Fraction) -> Least:
+    """A plan of samples has thousands of equal lines."""
+    return least([Counter([part])], delta, fixed=True)
 
 
 def _shuffled_line(read: Read, pure: Fraction, delta: Fraction) -> Line:

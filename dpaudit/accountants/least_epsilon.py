@@ -63,4 +63,4 @@ def _key(group: Group) -> tuple[AnyPart, ...]:
 def _times(part: AnyPart, count: int) -> AnyPart:
     if isinstance(part, Known):
         return Known(part.epsilon, part.delta, part.count * count)
-    return replace(part, count=part.count * count)
+    return replace(part, count=part.count * count, entries=part.entries * count)

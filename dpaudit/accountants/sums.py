@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 
@@ -100,12 +100,22 @@ def _without_pure_cost(parts: list[Part], delta: Fraction) -> Fraction:
     """
     if len(parts) == 1 and parts[0].count == 1 and parts[0].sampling is None:
         return gaussian_epsilon(parts[0].noise, parts[0].steps, delta, parts[0].coordinates)
+    if len(parts) == 1 and parts[0].entries == 1 and parts[0].sampling is None:
+        with suppress(InvalidValue, ArithmeticError):  # a stream's sums, all charged when it is opened
+            return _one_entry(parts[0], delta)
     summed = zcdp_epsilon(sum_up(part.count * rho(part.noise, part.steps) for part in parts), delta)
     sampled, rest = [part for part in parts if part.sampling is not None], [part for part in parts if part.sampling is None]
     if not sampled:
         return summed
-    share = delta / (len(sampled) + bool(rest))
+    share = delta / (sum(part.entries for part in sampled) + bool(rest))
     with suppress(InvalidValue, ArithmeticError):
-        own = sum_up(compose([part], share).upper for part in sampled) + (_without_pure_cost(rest, share) if rest else 0)
+        own = sum_up(part.entries * _one_entry(part, share) for part in sampled)
+        own += _without_pure_cost(rest, share) if rest else 0
         return min(own, summed)
     return summed
+
+
+@lru_cache(maxsize=1024)
+def _one_entry(part: Part, delta: Fraction) -> Fraction:
+    """ε at δ of one of its entries, whose releases have constant parameters."""
+    return compose([replace(part, count=part.count // part.entries, entries=1)], delta).upper

@@ -21,8 +21,9 @@ from dpaudit.channel.proven_sensitivity import Proving
 from dpaudit.channel.release_cost import Amplifier, Composer, Repetition, cost, no_amplification, plain_sums
 from dpaudit.channel.selection.verbs import Selecting
 from dpaudit.channel.streams.binary_tree import Tree, open_tree
+from dpaudit.channel.streams.poisson_sample import Part, check_origin
 from dpaudit.channel.weighted_sums import query_of
-from dpaudit.claims import DpauditError, Finding, InvalidValue, Leak, exact_delta
+from dpaudit.claims import DpauditError, Finding, InvalidValue, Leak, exact_delta, show
 from dpaudit.ledger import Budget, Ledger, PureSums, Release
 from dpaudit.noise import Noise, from_units
 from dpaudit.sealed.array import Sealed, caller, gathered, one_record_each, relation_of
@@ -174,22 +175,37 @@ class Channel(Selecting):
         Raises ``BudgetExceeded`` before noise is drawn, and ``SensitivityError`` (DPA003) at a live door when the declared
         sensitivity is smaller than the one derived from sealed data.
         """
+        return self._release(name, value, noise, sensitivity, (cohort, to, key, delta))
+
+    def _release(
+        self,
+        name: str,
+        value: Any,
+        noise: Noise,
+        sensitivity: Any,
+        more: tuple[Any, str, str | None, Any],
+        part: Part | None = None,
+        rate: Fraction | None = None,
+    ) -> Any:
+        """``more``: cohort, observer, key, share of δ. ``part``: the sample that it is from; ``rate``: charged as sampled."""
+        cohort, to, key, delta = more
         check_call(name, noise, to, key)
         if to == "shuffled":
             raise InvalidValue("to", to, "another observer: only channel.reports(…) passes a shuffler")
         value = gathered(value)
         query = query_of(name, value, noise, None if self._budget is None else self._budget.epsilon)
         planned, noise = noise, query.noise
-        asked = self._ask(name, query.value, noise, sensitivity, cohort, to, query.weight)
+        asked = self._ask(name, query.value, noise, sensitivity, cohort, to, query.weight, part)
         if asked.cohort.size == 0 and asked.derived is None:
             raise InvalidValue("cohort", "empty", "the records whose data is released, or left out for all of them")
-        self._follow(asked, "release", CallFacts(planned, cohort, self._index, key))
+        self._follow(asked, "release", CallFacts(planned, cohort, self._index, key, sampling=rate))
         units = query_units(query, self.trials)
         steps, record = asked.steps_of(value, units, self.trials), None
         if steps is not None and self.trials is None and (self.keeps_records or self._ledger is not None):
             # a record is about one run
-            paid = self._cost(noise, steps, units.size, share=delta)
-            record = asked.record(paid, steps=steps, coordinates=units.size)
+            once = Repetition(noise, steps, 1, units.size, rate)
+            paid = self._repeated_cost(once, delta) if rate else self._cost(noise, steps, units.size, share=delta)
+            record = asked.record(paid, steps=steps, coordinates=units.size, sampling=None if rate is None else show(rate))
         what = (name, "release", units.shape)
         output, fresh = self._pass(record, lambda: self._door.noise(noise, units, self._index), key, what)
         if fresh:
@@ -244,16 +260,27 @@ class Channel(Selecting):
         """A stream of running sums by a binary tree, charged here for all its steps; ``.add(value)`` gives the sum so far."""
         return open_tree(self, name, steps, noise, sensitivity, (cohort, to, delta))
 
+    @contextmanager
+    def sample(self, rate: Any) -> Iterator[Part]:
+        """A Poisson sample: ``part(data)`` gives its rows, ``part.release(…)`` is charged as sampled at this rate."""
+        part = Part(self, rate)
+        try:
+            yield part
+        finally:
+            part.close()
+
     # --- what is asked, what it costs, and what is written ---
 
     def _ask(
-        self, name: str, value: Any, noise: Noise, sensitivity: Any, cohort: Any, to: str, weight: Fraction = Fraction(1)
-    ) -> Asked:
+        self, name: str, value: Any, noise: Noise, sensitivity: Any, cohort: Any, to: str, weight: Fraction = Fraction(1),
+        part: Part | None = None,
+    ) -> Asked:  # fmt: skip
         """What a call declares and what sealed data proves; while a subject is audited, no other door takes its data."""
         declared = declared_sensitivity(sensitivity, self.trials)
         door = _audited.get()
         if isinstance(value, Sealed) and door is not None and door is not self._events:
             raise Leak("another door", caller())
+        check_origin(self, name, value, part)
         derived, touched, steps = self._proving.derive(name, value, noise, declared, self.trials is not None, weight)
         relation = None if derived is None else relation_of(value)
         return Asked(name, noise, declared, joined(cohort, touched), to, derived, steps, relation)

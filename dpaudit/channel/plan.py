@@ -73,6 +73,8 @@ class Planned:
             put(self, "cohort", Cohort.of(self.cohort))
         if self.sampling is not None:
             put(self, "sampling", exact(self.sampling, "sampling"))
+            if self.kind != "release":
+                raise InvalidValue("sampling", self.sampling, 'left out of all but releases (kind="release")')
             if not 0 < self.sampling <= 1:
                 raise InvalidValue("sampling", self.sampling, "a rate above 0 and at most 1")
 
@@ -110,6 +112,7 @@ class Planned:
             steps=int(-(-worst // self.noise.grid)), coordinates=1 if self.noise.norm in (1, -1) or not many else MANY,
             crowd=self.crowd if self.kind == "shuffled" else None, relation=relation,
             count=times if times > 1 else None, leaves=self.count if stream else None,
+            sampling=None if self.sampling is None else show(self.sampling),
         )  # fmt: skip
 
     def python_code(self) -> str:

@@ -58,7 +58,7 @@ def epsilon_at(bound: Bound, claim: Claim) -> Fraction:
 
 
 def _facts(run: Sequence[Release]) -> list[tuple[object, ...]]:
-    return [(r.name, r.mechanism, r.parameters, r.sensitivity, r.kind, r.cohort, r.to, r.leaves) for r in run]
+    return [(r.name, r.mechanism, r.parameters, r.sensitivity, r.kind, r.cohort, r.to, r.leaves, r.sampling) for r in run]
 
 
 def _entry(same: Sequence[Release]) -> Planned:
@@ -70,7 +70,7 @@ def _entry(same: Sequence[Release]) -> Planned:
     cohort = None if one.cohort.everyone else one.cohort
     if one.leaves is not None:
         return Planned(one.name, noise, sensitivity, kind="tree", cohort=cohort, to=one.to, count=one.leaves)
-    return Planned(one.name, noise, sensitivity, kind=one.kind, cohort=cohort, to=one.to)
+    return Planned(one.name, noise, sensitivity, kind=one.kind, cohort=cohort, to=one.to, sampling=one.sampling)
 
 
 def _joined(releases: Sequence[Planned]) -> list[Planned]:

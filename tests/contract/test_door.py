@@ -435,3 +435,40 @@ def test_a_replayed_tree_gives_the_same_sums_on_other_data() -> None:
         sums = run(first, 0)
     with dp.replay(first) as again:
         assert run(again, 1) == sums
+
+
+# --- Poisson samples whose coins nobody sees ---
+
+
+def test_what_a_part_releases_is_charged_as_sampled(tmp_path: Path) -> None:
+    data = dp.seal(np.ones(20), -1, 1, removal=True)
+    with ledger_in(tmp_path) as ledger, dp.live(ledger, budget=("2", "1e-5"), proven=True) as channel:
+        with channel.sample("0.04") as part:
+            noisy = part.release("sum", part(data).sum(), dp.Gaussian(sigma="1.5"), sensitivity=1)
+        assert np.shape(noisy) == ()
+        (release,) = ledger.releases()
+        assert (release.sampling, release.derived) == ("0.04", 1)
+        sampled = dp.account(ledger).epsilon
+    with dp.open_ledger(tmp_path / "all.ledger") as ledger, dp.live(ledger, budget=("9", "1e-5")) as channel:
+        channel.release("sum", 1.0, dp.Gaussian(sigma="1.5"), sensitivity=1)
+        assert sampled < dp.account(ledger).epsilon / 3
+
+
+def test_a_plan_of_samples_costs_what_is_written_by_hand(tmp_path: Path) -> None:
+    plan = [dp.Planned("sum", dp.Gaussian(sigma="1.5"), 1, sampling="0.04", count=30)]
+
+    @dp.subject(claim=dp.Claim("1", "1e-5"), neighbours=dp.add_remove(n=20, low=-1, high=1), plan=plan)
+    def sums(data: Any, channel: Any) -> Any:
+        total = 0.0
+        for _ in range(30):
+            with channel.sample("0.04") as part:
+                total += part.release("sum", part(data).sum(), dp.Gaussian(sigma="1.5"), sensitivity=1)
+        return total
+
+    with dp.simulate(seed=1) as channel:
+        sums(np.ones(20), channel)
+    written = '{"mechanism": "gaussian", "sigma": "1.5", "sensitivity": "1", "sampling": "0.04", "count": "30"}\n'
+    (tmp_path / "hand.jsonl").write_text(written)
+    by_hand = dp.account(tmp_path / "hand.jsonl", delta="1e-5").epsilon
+    at_the_door = dp.account([event.record for event in channel.events], delta="1e-5", fixed=True).epsilon
+    assert float(at_the_door) == pytest.approx(float(by_hand), rel=1e-6)

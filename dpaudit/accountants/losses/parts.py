@@ -27,7 +27,8 @@ class Part:
     """``count`` releases by one mechanism, each of whose queries moves by at most ``steps`` of its grid (L1; L2 for Gaussian).
 
     ``coordinates``: how many numbers a release holds. ``shuffled``: each release is a batch of so many shuffled reports.
-    ``sampling``: each release is computed from a fresh Poisson sample with this rate; None: from all records.
+    ``sampling``: each release is computed from a fresh Poisson sample with this rate; None: from all records. ``entries``: in so
+    many entries of a ledger; within one parameters are constant, while the next one's may have been chosen on the way.
     """
 
     noise: Noise
@@ -36,6 +37,7 @@ class Part:
     coordinates: int = 1
     shuffled: int | None = None
     sampling: Fraction | None = None
+    entries: int = 1
 
     def pure_one(self) -> Fraction | None:
         """ε at δ = 0 of one of them; None if there is none."""

@@ -83,7 +83,7 @@ def _counts(given: Operand | None, value: np.ndarray) -> Private | None:
     precision, moves = Precision(0, _MANY), np.ones((1, len(value)))
     if given.removal:
         one_each = given.value.ndim == 1
-        return Private(value, Spread(np.array([ANYONE]), moves, 1), precision, True) if one_each else None
+        return Private(value, Spread(np.array([ANYONE]), moves, 1), precision, given.removal) if one_each else None
     ids = np.broadcast_to(given.trace.ids, given.value.shape).ravel()
     return Private(value, Spread(ids, moves, 2), precision, False) if distinct(ids) else None
 

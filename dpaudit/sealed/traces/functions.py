@@ -109,7 +109,7 @@ def shared_records(operands: Sequence[Operand]) -> tuple[np.ndarray, int, bool] 
         return None
     if removal:
         reaching = any(o.public and o.value.ndim >= -axis and o.value.shape[axis] != 1 for o in operands)
-        return None if reaching or any(o.trace.axis != axis for o in private) else (ids, axis, True)
+        return None if reaching or any(o.trace.axis != axis for o in private) else (ids, axis, removal)
     for other in (o.trace.ids for o in private[1:]):
         if other is ids or (other.shape == ids.shape and np.array_equal(other, ids)):
             continue
