@@ -107,8 +107,9 @@ class Doors:
         every = bool(every_report) or ledger is not None  # sums drawn by their own law would pass the ledger by
         limit = ledger.budget if ledger is not None else None
         door = Simulated(int(seed), trials, every, pinned, rest)
-        theorems = {"amplify": self.amplify, "compose": self.compose}
-        yield Channel(door, ledger=ledger, budget=limit, observe=observe, proven=proven, **theorems)
+        yield Channel(
+            door, ledger=ledger, budget=limit, observe=observe, proven=proven, amplify=self.amplify, compose=self.compose
+        )
 
     @contextmanager
     def replay(self, transcript: Transcript | Channel | Sequence[Any]) -> Iterator[Channel]:

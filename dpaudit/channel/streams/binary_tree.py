@@ -80,7 +80,8 @@ class Tree:
     def __init__(self, channel: Channel, asked: Asked, steps: int, record: Release | None) -> None:
         self.steps = steps
         self._channel, self._asked, self._record = channel, asked, record
-        self._sums, self._moves, self._shape = DyadicSums(), Moves(), None
+        self._sums, self._moves = DyadicSums(), Moves()
+        self._shape: tuple[int, ...] | None = None
         self._event: int | None = None  # where auditors find what the stream costs
         self._sealed = True
 

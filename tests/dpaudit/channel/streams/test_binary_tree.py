@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +36,8 @@ def test_a_live_door_for_proven_releases_takes_a_stream_of_sealed_values() -> No
     with dp.live(ledger, budget="1", proven=True) as channel:
         stream(channel, seal(DATA, 0, 1))
     (release,) = ledger.releases()
-    assert (release.leaves, release.count, release.epsilon, release.derived) == (8, 4, 1, 1)
+    assert (release.leaves, release.count) == (8, 4)
+    assert release.epsilon == release.derived == 1
 
 
 def test_a_live_door_refuses_a_record_in_two_values() -> None:
@@ -141,7 +141,7 @@ def test_a_stream_costs_what_its_levels_cost_by_enumeration() -> None:
     """Steps 1 to 3 on whole numbers: the first value is in two sums. δ(ε) of both, summed over all pairs of outputs."""
     with dp.simulate(1) as channel:
         channel.tree("count", steps=3, noise=dp.Laplace(scale=2, grid=1), sensitivity=1).add(0)
-    (record,) = (event.record for event in channel.events)
+    (record,) = (event.record for event in channel.events if event.record is not None)
     epsilon = float(dp.account([record], delta="0.05", fixed=True).epsilon)
     rate = 0.5
     outputs = np.arange(-60, 61)
@@ -209,13 +209,15 @@ def test_a_planned_stream_is_one_release_of_the_plan() -> None:
 
     with dp.simulate(1) as channel:
         two.run(DATA, channel)
-    assert Fraction(len(two.plan)) == 2
+    assert two.plan is not None
+    assert len(two.plan) == 2
 
 
 @pytest.mark.slow
 def test_a_stream_is_certified_and_its_twin_is_not() -> None:
     plan = dp.Planned("count", dp.Gaussian(sigma=12), 1, kind="tree", count=8)
     verdict = dp.audit(planned(plan, claim=("0.7", "1e-6"), noise=dp.Gaussian(sigma=12)), seed=1, samples=2000)
+    assert verdict.upper is not None
     assert (verdict.verdict, verdict.upper.path) == ("certified", "single")
     assert 0.6857 < float(verdict.upper.epsilon) < 0.6858
     twin = dp.audit(planned(plan, claim=("0.68", "1e-6"), noise=dp.Gaussian(sigma=12)), seed=1, samples=2000)

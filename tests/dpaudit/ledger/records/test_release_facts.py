@@ -14,6 +14,7 @@ from dpaudit import account
 from dpaudit.claims import InvalidValue
 from dpaudit.ledger import InvalidRecord, Release, canonical, open_ledger
 from dpaudit.ledger.records.release_facts import FACTS
+from dpaudit.ledger.spending.zcdp_sums import gaussian_rho
 
 # Written by the version before facts were fields: every kind of release that a door makes, and two that were appended.
 BEFORE = Path(__file__).with_name("data") / "before_typed_facts.jsonl"
@@ -112,8 +113,14 @@ def test_a_rate_is_a_probability_and_a_count_is_positive(fields: dict[str, objec
         Release("sum", "gaussian", Fraction(1), {"sigma": "1"}, **fields)  # type: ignore[arg-type]
 
 
-def test_an_entry_of_several_releases_is_no_charge_of_a_ledger() -> None:
-    with pytest.raises(InvalidValue):
-        Release("sum", "gaussian", Fraction(1), {"sigma": "1"}, count=3).charge()
-    with pytest.raises(InvalidValue):
-        Release("sum", "gaussian", Fraction(1), {"sigma": "1"}, sampling="0.1").charge()
+def test_an_entry_of_several_releases_is_charged_for_all_of_them() -> None:
+    one = Release("sum", "gaussian", Fraction(1), {"sigma": "1"}).charge()
+    three = Release("sum", "gaussian", Fraction(1), {"sigma": "1"}, count=3).charge()
+    assert three.facts["count"] == "3"
+    assert gaussian_rho(three) == 3 * gaussian_rho(one) == Fraction(3, 2)
+
+
+def test_a_sample_counts_for_nothing_where_rho_is_added_up() -> None:
+    sampled = Release("sum", "gaussian", Fraction(1), {"sigma": "1"}, sampling="0.1").charge()
+    assert sampled.facts["sampling"] == "0.1"
+    assert gaussian_rho(sampled) == Fraction(1, 2)
