@@ -9,24 +9,28 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from dpaudit.accountants.least_epsilon import ZCDP, Least, least
 from dpaudit.accountants.losses.parts import AnyPart, Known, Part
 from dpaudit.accountants.record_groups import groups, records_with
 from dpaudit.accountants.shuffle.amplifier import best_theorem
 from dpaudit.accountants.shuffle.report_sums import summed
+from dpaudit.accountants.stated_releases import LARGER, StatedRead, stated_failures, stated_part
 from dpaudit.accountants.worst_client import Client, client_of, worst_client
 from dpaudit.channel.release_cost import gaussian_epsilon
 from dpaudit.claims import Bound, Finding, InvalidValue, Line, Number, exact_delta, show
 from dpaudit.ledger import Budget, Charge, Cohort, Ledger, PureSums, Release, is_ledger, load_releases, open_ledger
+from dpaudit.ledger.records.guarantees import guarantee_from
 from dpaudit.noise import MECHANISMS, Noise, capped_steps, noise_from, written_forms
 
 DEFAULT_DELTA = Fraction(1, 10**6)
+_MOST_DELTA = 1 - Fraction(1, 2**64)
 REFUSED = (
     "numerical composition refused: parameters may have been chosen adaptively, after looking at released values; "
     "give --fixed (fixed=True) if every noise scale and sensitivity was fixed in advance. Queries may be adaptive"
@@ -122,11 +126,24 @@ class Read:
         return self.release.cohort if self.release.cohort.size != 0 else Cohort.all()
 
 
+AnyRead = Read | StatedRead
+
+
+def read_release(release: Release) -> AnyRead:
+    """A release by its noise, or by the guarantee that it states. Raises ``InvalidValue``."""
+    return StatedRead.of(release) or Read.of(release)
+
+
+def as_release(written: Release | Mapping[str, Any]) -> Release:
+    """A release, also from the fields that people write by hand. Raises InvalidRecord."""
+    return written if isinstance(written, Release) else Release.from_json(written, forms=written_forms())
+
+
 def account(
-    ledger: Ledger | str | Path | Iterable[Release], *, delta: Number | None = None, fixed: bool = False,
+    ledger: Ledger | str | Path | Iterable[Release | Mapping[str, Any]], *, delta: Number | None = None, fixed: bool = False,
     limit: Fraction | None = None,
 ) -> Bound:  # fmt: skip
-    """A proven (ε, δ) for a ledger, its file or a list of releases, per observer and for its worst client.
+    """A proven (ε, δ) for a ledger, its file or a list of releases (also as people write them), per observer and worst client.
 
     ``fixed``: every noise scale, sensitivity and cohort was fixed in advance, only the queries may have looked at what was
     released before; then losses are composed exactly. Else only what holds for adaptively chosen parameters is used.
@@ -142,7 +159,7 @@ def account(
             return account(load_releases(ledger, written_forms()), delta=delta, fixed=fixed, limit=limit)
         with open_ledger(ledger, readonly=True) as opened:
             return account(opened, delta=delta, fixed=fixed, limit=limit)
-    releases = list(ledger.releases() if isinstance(ledger, Ledger) else ledger)
+    releases = list(ledger.releases() if isinstance(ledger, Ledger) else map(as_release, ledger))
     budget = ledger.budget if isinstance(ledger, Ledger) else None
     unused = ledger.unused_charges() if isinstance(ledger, Ledger) else []
     return account_releases(releases, target_delta(releases, budget, delta), unused, fixed=fixed, limit=limit)
@@ -154,8 +171,11 @@ def target_delta(releases: Sequence[Release], budget: Budget | None, delta: Numb
         return exact_delta(delta)
     if budget is not None:
         return budget.delta
+    stated = [read for read in map(StatedRead.of, releases) if read is not None]
     pure = all(_is_pure(release.mechanism) and release.kind != "shuffled" for release in releases)
-    return Fraction(0) if pure else DEFAULT_DELTA
+    pure = pure and all(read.guarantee.pure is not None for read in stated)
+    least_delta = min(stated_failures([read.part() for read in stated]), _MOST_DELTA)
+    return least_delta if pure else min(least_delta + DEFAULT_DELTA, _MOST_DELTA)
 
 
 def _is_pure(mechanism: str) -> bool:
@@ -167,7 +187,7 @@ def account_releases(
     limit: Fraction | None = None,
 ) -> Bound:  # fmt: skip
     """The bound at ``delta`` for these releases; ``fixed`` and ``limit`` as in ``account``."""
-    reads = [Read.of(release) for release in releases]
+    reads = [read_release(release) for release in releases]
     lines = [_line(read, delta) for read in reads]
     findings = _understated(releases)
     findings += [Finding("DPA005", f"{line.batch}: {line.preconditions}", line.batch) for line in lines if not line.in_domain]
@@ -181,6 +201,7 @@ def account_releases(
     several = any(group.total() > 1 for group in seen["server"])
     notes = [REFUSED] if delta and several and not fixed else []
     notes += [IN_ADVANCE] if several and not fixed and ZCDP in bounds["server"].method else []
+    notes += [LARGER.format(show(delta), show(spent))] if spent > delta else []
     told = worst.to_dict(epsilon, spent)
     return Bound(epsilon, spent, bounds["server"].method, views, told, lines, findings, notes)
 
@@ -204,7 +225,9 @@ def _understated(releases: Sequence[Release]) -> list[Finding]:
     return [Finding("DPA003", message, first.name, first.name)]
 
 
-def _line(read: Read, delta: Fraction) -> Line:
+def _line(read: AnyRead, delta: Fraction) -> Line:
+    if isinstance(read, StatedRead):
+        return read.line(delta)
     release, pure = read.release, read.noise.epsilon(read.steps)
     if read.sampling is not None or read.count > 1:
         return _repeated_line(read, pure, delta)
@@ -279,10 +302,19 @@ def _known(release: Release) -> str:
     return f"{show(release.derived)} proven" if release.derived is not None else f"{show(release.sensitivity)} declared"
 
 
-def touched(reads: Sequence[Read], unused: Sequence[Charge], observer: str, delta: Fraction) -> Iterator[tuple[AnyPart, Cohort]]:
+def touched(
+    reads: Sequence[AnyRead], unused: Sequence[Charge], observer: str, delta: Fraction
+) -> Iterator[tuple[AnyPart, Cohort]]:
     """What an observer sees of each release, and whose data it is about."""
-    share = delta / _most([read for read in reads if read.summed]) if observer == "actions" else Fraction(0)
+    share = (
+        delta / _most([read for read in reads if isinstance(read, Read) and read.summed])
+        if observer == "actions"
+        else Fraction(0)
+    )
     for read in reads:
+        if isinstance(read, StatedRead):
+            yield read.part(), read.cohort
+            continue
         if share and read.summed and read.noise.rate is not None:
             behind = summed(read.noise, read.steps, read.fewest_alike, share)
             if behind.upper < (read.noise.epsilon(read.steps) or 0):
@@ -306,6 +338,9 @@ def _most(reads: Sequence[Read]) -> int:
 def lost(charge: Charge) -> AnyPart:
     """A charge whose release was never stored: what it may have shown."""
     mechanism = charge.facts.get("mechanism", "")
+    stated = guarantee_from(mechanism, {name: text for name, text in charge.facts.items() if name not in FACTS})
+    if stated is not None:
+        return stated_part(stated)
     if not _is_pure(mechanism):
         noise = noise_from(mechanism, {name: text for name, text in charge.facts.items() if name not in FACTS})
         steps = int(charge.facts.get("steps", math.ceil(Fraction(charge.facts["sensitivity"]) / noise.grid)))

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from dpaudit.accountants.fixed_laws import NUMERICAL, RDP
 from dpaudit.accountants.interface import Group, Least
-from dpaudit.accountants.losses.parts import AnyPart, Known, Part
+from dpaudit.accountants.losses.parts import AnyPart, Part
 from dpaudit.accountants.registry import ACCOUNTANTS, PLAIN
 from dpaudit.accountants.sums import ZCDP
 
@@ -39,7 +39,7 @@ def least(groups: Iterable[Group], delta: Fraction, *, fixed: bool, limit: Fract
 def _least(parts: tuple[AnyPart, ...], delta: Fraction, fixed: bool, limit: Fraction | None) -> Least:
     """The least of the bounds; a pure one, with δ = 0, also where the others are less than a thousandth below it."""
     plain = PLAIN.bound(parts, delta)
-    best = min((plain, *_others(parts, delta, fixed)), key=lambda each: each.epsilon)
+    best = min((plain, *_others(parts, delta, fixed)), key=lambda each: (each.delta > delta, each.epsilon))
     little = best.epsilon > plain.epsilon * _WORTH and (limit is None or plain.epsilon <= limit or best.epsilon > limit)
     return plain if not plain.delta and little else best
 
@@ -61,6 +61,6 @@ def _key(group: Group) -> tuple[AnyPart, ...]:
 
 
 def _times(part: AnyPart, count: int) -> AnyPart:
-    if isinstance(part, Known):
-        return Known(part.epsilon, part.delta, part.count * count)
-    return replace(part, count=part.count * count, entries=part.entries * count)
+    if isinstance(part, Part):
+        return replace(part, count=part.count * count, entries=part.entries * count)
+    return replace(part, count=part.count * count)

@@ -15,9 +15,10 @@ from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
 
-from dpaudit.accountants.composition import DEFAULT_DELTA, Read, lost
-from dpaudit.accountants.losses.parts import AnyPart, Part
+from dpaudit.accountants.composition import DEFAULT_DELTA, lost, read_release
+from dpaudit.accountants.losses.parts import AnyPart, Known
 from dpaudit.accountants.losses.renyi import zcdp_rho
+from dpaudit.accountants.losses.stated_parts import LossPart
 from dpaudit.claims import InvalidValue, Number, exact_delta, show
 from dpaudit.claims.balls import ball, decimal, precision, upper
 from dpaudit.ledger import Charge, Cohort, Ledger, PureSums, Release, is_ledger, load_releases, open_ledger
@@ -62,7 +63,7 @@ def odometer(ledger: Ledger | str | Path | Iterable[Release], *, delta: Number |
 
 def _readings(releases: Iterable[Release], total: _StoppedSums) -> Iterator[Reading]:
     for place, release in enumerate(releases):
-        read = Read.of(release)
+        read = read_release(release)
         total.add(read.part(), read.cohort)
         yield Reading(place + 1, release.name, *total.reading())
 
@@ -76,7 +77,13 @@ class _StoppedSums:
 
     def add(self, part: AnyPart, cohort: Cohort) -> None:
         rho, missed = zcdp_rho([part])
-        pure = part.pure() if isinstance(part, Part) else part.epsilon * part.count
+        pure = (
+            part.epsilon * part.count
+            if isinstance(part, Known)
+            else part.top * part.count
+            if isinstance(part, LossPart)
+            else part.pure()
+        )
         self.pure.add(Charge(pure or Fraction(0), missed, cohort))
         self.rest.add(Charge(rho if pure is None else Fraction(0), Fraction(0), cohort))
         self.all.add(Charge(rho, Fraction(0), cohort))

@@ -13,7 +13,7 @@ from math import ceil
 from pathlib import Path
 
 from dpaudit.accountants.client_shares import Share, composed_shares, summed_shares
-from dpaudit.accountants.composition import Read, target_delta, touched
+from dpaudit.accountants.composition import read_release, target_delta, touched
 from dpaudit.accountants.least_epsilon import least
 from dpaudit.accountants.record_groups import groups
 from dpaudit.claims import Bound, Line, Number, float_up
@@ -56,7 +56,7 @@ def spending(
     releases = list(ledger.releases() if isinstance(ledger, Ledger) else ledger)
     unused = list(ledger.unused_charges()) if isinstance(ledger, Ledger) else []
     target = target_delta(releases, ledger.budget if isinstance(ledger, Ledger) else None, delta)
-    reads = [Read.of(release) for release in releases]
+    reads = [read_release(release) for release in releases]
     charges = [Charge(line.epsilon, line.delta, read.cohort) for line, read in zip(bound.lines, reads, strict=True)]
     ends = _ends(len(releases), max(FEWEST, min(COMPOSED, WORK // max(len(releases), 1))) if target else STEPS)
     shares: list[Share] | None = None

@@ -10,13 +10,14 @@ from functools import lru_cache
 from dpaudit.accountants.interface import Least
 from dpaudit.accountants.losses.numerical import compose
 from dpaudit.accountants.losses.parts import AnyPart, Known, Part
-from dpaudit.accountants.losses.renyi import zcdp_rho
+from dpaudit.accountants.losses.renyi import renyi_epsilon, zcdp_rho
+from dpaudit.accountants.losses.stated_parts import Concentrated, LossPart, RenyiCurve
 from dpaudit.accountants.shuffle.amplifier import amplified
-from dpaudit.channel.release_cost import cost, gaussian_epsilon, rho
-from dpaudit.claims import InvalidValue, shorten_up, sum_up
+from dpaudit.channel.release_cost import cost, gaussian_epsilon
+from dpaudit.claims import InvalidValue, shorten_up, show, sum_up
 from dpaudit.ledger.spending.zcdp_sums import zcdp_epsilon
 
-ZCDP, SAMPLED = "zCDP sums", "certified composition on Poisson samples"
+ZCDP, SAMPLED, CURVES = "zCDP sums", "certified composition on Poisson samples", "Rényi curves at their best orders"
 
 
 @dataclass(frozen=True)
@@ -39,8 +40,8 @@ class RhoSums:
     fixed: bool = False
 
     def bound(self, parts: tuple[AnyPart, ...], delta: Fraction) -> Least | None:
-        """Of shuffled batches, the amplified ε at their share of half the δ, or the pure one, as its ρ."""
-        if not delta:
+        """Of shuffled batches, the amplified ε at their share of half the δ, or the pure one, as its ρ. None for Rényi curves."""
+        if not delta or any(isinstance(part, RenyiCurve) for part in parts):
             return None
         batches = sum(part.count for part in parts if isinstance(part, Part) and part.shuffled is not None)
         readable: list[AnyPart] = []
@@ -56,34 +57,56 @@ class RhoSums:
 
 @lru_cache(maxsize=1024)
 def _epsilon_sum(parts: tuple[AnyPart, ...], delta: Fraction) -> Least:
-    """Σ of pure and amplified costs, plus the Gaussian part; batches and the Gaussian part share the δ."""
+    """Σ of pure, stated and amplified costs, plus what has none; batches and that share the δ."""
     epsilon = spent = Fraction(0)
-    gaussians = [part for part in parts if isinstance(part, Part) and part.noise.epsilon(part.steps) is None]
+    without = [part for part in parts if _has_no_cost(part)]
     batches = sum(part.count for part in parts if isinstance(part, Part) and part.shuffled is not None)
-    known = sum_up(part.count * part.delta for part in parts if isinstance(part, Known))
-    share = max(delta - known, Fraction(0)) / max(batches + bool(gaussians), 1)
+    known = sum_up(part.count * _stated(part)[1] for part in parts if isinstance(part, Known | LossPart))
+    share = max(delta - known, Fraction(0)) / max(batches + bool(without), 1)
     one: Fraction | None
     for part in parts:
-        if isinstance(part, Known):
-            one, failure = part.epsilon, part.delta
-        elif part.noise.epsilon(part.steps) is None:
-            continue  # one of the Gaussians
+        if isinstance(part, Known | LossPart):
+            one, failure = _stated(part)
+        elif _has_no_cost(part) or not isinstance(part, Part):
+            continue
         else:
             one, failure = _one(part, share)
         epsilon, spent = shorten_up(epsilon + part.count * (one or 0)), shorten_up(spent + part.count * failure)
-    if gaussians:
+    if without:
         left = delta - spent
         if left <= 0:
-            words = gaussians[0].noise.words
-            raise InvalidValue("delta", delta, f"greater than 0: {words} has no finite ε at δ = 0")
-        epsilon, spent = epsilon + _without_pure_cost(gaussians, left), delta
+            raise InvalidValue("delta", delta, f"greater than {show(spent)}: {_words(without[0])} has no finite ε at δ = 0")
+        epsilon, spent = epsilon + _without_pure_cost(without, left), delta
+    return Least(epsilon, spent, _methods(parts, without, batches))
+
+
+def _has_no_cost(part: AnyPart) -> bool:
+    """Has it no finite ε at one δ that it brings with it?"""
+    if isinstance(part, Part):
+        return part.noise.epsilon(part.steps) is None
+    return isinstance(part, Concentrated | RenyiCurve) and part.pure() is None
+
+
+def _stated(part: Known | LossPart) -> tuple[Fraction, Fraction]:
+    """(ε, δ) of one of them."""
+    return (part.epsilon, part.delta) if isinstance(part, Known) else (part.top, part.infinite)
+
+
+def _words(part: AnyPart) -> str:
+    return part.noise.words if isinstance(part, Part) else "zCDP" if isinstance(part, Concentrated) else "a Rényi curve"
+
+
+def _methods(parts: tuple[AnyPart, ...], without: list[AnyPart], batches: int) -> str:
+    gaussians = [part for part in without if isinstance(part, Part)]
+    summed = any(part.sampling is None for part in gaussians) or any(isinstance(part, Concentrated) for part in without)
     methods = [
-        "pure sums" if len(gaussians) < len(parts) else "",
+        "pure sums" if len(without) < len(parts) else "",
         "shuffle amplification" if batches else "",
-        ZCDP if any(part.sampling is None for part in gaussians) else "",
+        ZCDP if summed else "",
         SAMPLED if any(part.sampling is not None for part in gaussians) else "",
+        CURVES if any(isinstance(part, RenyiCurve) for part in without) else "",
     ]
-    return Least(epsilon, spent, "; ".join(filter(None, methods)))
+    return "; ".join(filter(None, methods))
 
 
 def _one(part: Part, share: Fraction) -> tuple[Fraction | None, Fraction]:
@@ -92,19 +115,29 @@ def _one(part: Part, share: Fraction) -> tuple[Fraction | None, Fraction]:
     return cost(part.noise, part.steps, share, shuffled=part.shuffled, amplify=amplified)
 
 
-def _without_pure_cost(parts: list[Part], delta: Fraction) -> Fraction:
+def _without_pure_cost(parts: list[AnyPart], delta: Fraction) -> Fraction:
     """One entry's own curve, or Σρ where sampling counts for nothing.
 
     Of several entries on samples, whose parameters may have been chosen on the way, also Σε of their own curves at equal
-    shares of δ: sums of (ε, δ) hold for parameters that depend on what was released (Rogers et al. 2016).
+    shares of δ: sums of (ε, δ) hold for parameters that depend on what was released (Rogers et al. 2016). Stated Rényi curves
+    have no ρ, so they always have shares of their own.
     """
-    if len(parts) == 1 and parts[0].count == 1 and parts[0].sampling is None:
-        return gaussian_epsilon(parts[0].noise, parts[0].steps, delta, parts[0].coordinates)
-    if len(parts) == 1 and parts[0].entries == 1 and parts[0].sampling is None:
-        with suppress(InvalidValue, ArithmeticError):  # a stream's sums, all charged when it is opened
-            return _one_entry(parts[0], delta)
-    summed = zcdp_epsilon(sum_up(part.count * rho(part.noise, part.steps) for part in parts), delta)
-    sampled, rest = [part for part in parts if part.sampling is not None], [part for part in parts if part.sampling is None]
+    curves = [part for part in parts if isinstance(part, RenyiCurve)]
+    others = [part for part in parts if not isinstance(part, RenyiCurve)]
+    if curves:
+        share = delta / (len(curves) + bool(others))
+        own = sum_up(renyi_epsilon([part], share).upper for part in curves)
+        return own + (_without_pure_cost(others, share) if others else 0)
+    first = parts[0]
+    if len(parts) == 1 and isinstance(first, Part) and first.sampling is None:
+        if first.count == 1:
+            return gaussian_epsilon(first.noise, first.steps, delta, first.coordinates)
+        if first.entries == 1:
+            with suppress(InvalidValue, ArithmeticError):  # a stream's sums, all charged when it is opened
+                return _one_entry(first, delta)
+    summed = zcdp_epsilon(zcdp_rho(parts)[0], delta)
+    sampled = [part for part in parts if isinstance(part, Part) and part.sampling is not None]
+    rest = [part for part in parts if part not in sampled]
     if not sampled:
         return summed
     share = delta / (sum(part.entries for part in sampled) + bool(rest))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from dpaudit.accountants.composition import Read
+from dpaudit.accountants.composition import Read, read_release
 from dpaudit.accountants.shuffle import closed_form as closed
 from dpaudit.certificate.errors import Refused
 from dpaudit.certificate.facts import proven_relations as relations
@@ -52,7 +52,9 @@ def _out_of_domain(ledger: LedgerEvidence) -> list[str]:
 
 
 def _in_domain(release: Release, delta: object) -> bool:
-    read = Read.of(release)
+    read = read_release(release)
+    if not isinstance(read, Read):
+        return False  # a stated guarantee says nothing of how it was calibrated
     pure = read.noise.epsilon(read.steps)
     return bool(delta) and pure is not None and closed.in_domain(pure, read.crowd, delta)  # type: ignore[arg-type]
 

@@ -386,6 +386,8 @@ def test_selection_has_trials_as_its_first_axis_and_is_replayed() -> None:
         outputs = policy(np.zeros(3), channel)
     with dp.replay(channel.transcript) as again:
         assert policy(np.array([9.0, -9.0, 0.0]), again) == outputs
+
+
 # --- running sums by a binary tree ---
 
 

@@ -16,6 +16,7 @@ from typing import Any, Protocol
 from dpaudit.accountants.losses.loss_contour import Contour, LossSaddle, plan, saddle_at, top
 from dpaudit.accountants.losses.loss_lattice import LatticeSum, lattice_sum, moved, spacing_for
 from dpaudit.accountants.losses.parts import AnyPart, ComposedLosses, Known, Part, lower_losses, upper_losses
+from dpaudit.accountants.losses.stated_parts import LossPart
 from dpaudit.accountants.numerics.search import crossing, log
 from dpaudit.accountants.sampling.mixtures import any_sampled, mixture_delta, mixture_epsilon
 from dpaudit.claims import Enclosure, InvalidValue, Number, exact_delta, exact_epsilon
@@ -41,7 +42,10 @@ def compose(parts: Sequence[AnyPart], delta: Number) -> Enclosure:
     if any_sampled(parts):
         return mixture_epsilon(parts, failure)
     above, below = upper_losses(parts, failure), lower_losses(parts, failure)
-    if above.added >= failure:
+    if above.least_delta >= failure:
+        most = _largest_loss(parts)
+        if above.least_delta == failure and not above.added and most is not None:
+            return Enclosure(Fraction(0), most, True, "all stated failures, and the sum of the largest losses")
         raise InvalidValue("delta", failure, "larger: these releases have no finite ε at it")
     low, high = _least_epsilon(above, failure, pure)
     if below != above:
@@ -68,6 +72,20 @@ def pure_sum(parts: Sequence[AnyPart]) -> Fraction | None:
     total = Fraction(0)
     for part in parts:
         cost = part.pure()
+        if cost is None:
+            return None
+        total += cost
+    return total
+
+
+def _largest_loss(parts: Sequence[AnyPart]) -> Fraction | None:
+    """The sum of the largest finite losses; None if one has none."""
+    total = Fraction(0)
+    for part in parts:
+        if isinstance(part, Known):
+            cost: Fraction | None = part.epsilon * part.count
+        else:
+            cost = part.top * part.count if isinstance(part, LossPart) else part.pure()
         if cost is None:
             return None
         total += cost
@@ -117,13 +135,13 @@ def _ends(composed: ComposedLosses, curve: Curve, slack: Fraction) -> tuple[Frac
     """δ is between 0 and 1, whatever the enclosure says far from where the curve was made for."""
     low, high = curve.delta(slack)
     least, most = lower(low) if low > 0 else Fraction(0), upper(high) if high < 1 else Fraction(1)
-    return max(Fraction(0), least + composed.added), most + composed.added
+    return max(Fraction(0), composed.delta(least)), composed.delta(most)
 
 
 def _least_epsilon(composed: ComposedLosses, delta: Fraction, pure: Fraction | None) -> tuple[Fraction, Fraction]:
     """Where the lower and the upper end of δ(ε) pass δ."""
     reference = top(composed.laws)
-    at = saddle_at(composed.laws, log(delta - composed.added), "log_delta")
+    at = saddle_at(composed.laws, log(composed.of_laws(delta)), "log_delta")
     with precision(composed.bits):
         curve = _curve(composed, at, Fraction(at.slack))
 

@@ -11,15 +11,17 @@ from dpaudit.accountants.losses.finite_loss import finite_loss
 from dpaudit.accountants.losses.privacy_loss import GaussianLoss, LaplaceLoss, LatticeLoss, PrivacyLoss, ResponseLoss
 from dpaudit.accountants.losses.range_loss import RangeLoss
 from dpaudit.accountants.losses.shuffled_loss import shuffled_loss
+from dpaudit.accountants.losses.stated_parts import Concentrated, LossPart, RenyiCurve
 from dpaudit.accountants.numerics.search import log
 from dpaudit.accountants.sampling.pure_sampling import sampled_pure
 from dpaudit.claims import InvalidValue
-from dpaudit.claims.balls import ball, precision, upper
+from dpaudit.claims.balls import ball, lower, precision, upper
 from dpaudit.noise import Noise
 from dpaudit.noise.loss_facts import FiniteFact, GaussianFact, LaplaceFact, PureFact, RangeFact
 
 _COARSE = 64  # units: up to this deviation, Gaussian noise is taken exactly, value by value
 _BITS = 128
+_EXACT_BITS = 1024
 
 
 @dataclass(frozen=True)
@@ -67,15 +69,33 @@ class Known:
         return None if self.delta else self.epsilon * self.count
 
 
-AnyPart = Part | Known
+AnyPart = Part | Known | Concentrated | RenyiCurve | LossPart
 
 
 @dataclass(frozen=True)
 class ComposedLosses:
-    """The losses of a composition, and what is added to their δ(ε): P(L = ∞), or less than nothing for a lower bound."""
+    """The losses of a composition, what is added to their δ(ε), or taken from it for a lower bound, and how likely none fails.
+
+    ``succeeds`` is Π(1 − P(L_j = ∞)), rounded down: a pair whose loss is infinite with probability δ_j is one that reveals all
+    with probability δ_j, on its own, and else has the law of its finite loss. So δ = succeeds·δ(laws) + 1 − succeeds + added.
+    """
 
     laws: tuple[tuple[PrivacyLoss, int], ...]
     added: Fraction
+    succeeds: Fraction = Fraction(1)
+
+    @property
+    def least_delta(self) -> Fraction:
+        """Below it there is no finite ε."""
+        return 1 - self.succeeds + self.added
+
+    def delta(self, of_laws: Fraction) -> Fraction:
+        """δ of the composition from that of the laws."""
+        return self.succeeds * of_laws + self.least_delta
+
+    def of_laws(self, delta: Fraction) -> Fraction:
+        """The inverse: what is left for the laws."""
+        return (delta - self.least_delta) / self.succeeds
 
     @property
     def bits(self) -> int:
@@ -92,7 +112,7 @@ def upper_losses(parts: Sequence[AnyPart], delta: Fraction) -> ComposedLosses:
 
 def lower_losses(parts: Sequence[AnyPart], delta: Fraction) -> ComposedLosses | None:
     """ComposedLosses that bound these releases from below; None if no such bound is known."""
-    if any(isinstance(part, Known) or part.shuffled is not None or part.sampling is not None for part in parts):
+    if any(not isinstance(part, Part) or part.shuffled is not None or part.sampling is not None for part in parts):
         return None
     if any(isinstance(part, Part) and isinstance(part.noise.loss(part.steps), PureFact | RangeFact) for part in parts):
         return None
@@ -103,7 +123,7 @@ def _losses(parts: Sequence[AnyPart], delta: Fraction, *, up: bool) -> ComposedL
     counts: dict[PrivacyLoss, int] = {}
     mu_squared = added = Fraction(0)
     for part in parts:
-        if not part.count or (isinstance(part, Part) and not part.steps):
+        if not part.count or (isinstance(part, Part) and not part.steps) or (isinstance(part, LossPart) and not part.losses):
             continue
         law, times, missed = _loss(part, delta, up=up)
         added += missed if up else -missed
@@ -113,7 +133,22 @@ def _losses(parts: Sequence[AnyPart], delta: Fraction, *, up: bool) -> ComposedL
             counts[law] = counts.get(law, 0) + times
     if mu_squared:
         counts[GaussianLoss(mu_squared)] = 1
-    return ComposedLosses(tuple(counts.items()), added)
+    return ComposedLosses(tuple(counts.items()), added, stated_success(parts))
+
+
+def stated_success(parts: Sequence[AnyPart]) -> Fraction:
+    """Π(1 − δ_j) over what fails with a stated probability, rounded down; exact while it is short."""
+    total = Fraction(1)
+    for part in parts:
+        failure = part.delta if isinstance(part, Known) else part.infinite if isinstance(part, LossPart) else Fraction(0)
+        if not failure or not part.count:
+            continue
+        if part.count * failure.denominator.bit_length() + total.denominator.bit_length() <= _EXACT_BITS:
+            total *= (1 - failure) ** part.count
+        else:
+            with precision(_BITS + failure.denominator.bit_length()):
+                total = lower(ball(total) * ball(1 - failure) ** part.count)
+    return total
 
 
 def _loss(part: AnyPart, delta: Fraction, *, up: bool) -> tuple[PrivacyLoss, int, Fraction]:
@@ -123,7 +158,13 @@ def _loss(part: AnyPart, delta: Fraction, *, up: bool) -> tuple[PrivacyLoss, int
     Thm 3.4); Laplace noise on several coordinates is taken as that. Several answers moved are as many responses.
     """
     if isinstance(part, Known):
-        return ResponseLoss(part.epsilon), part.count, part.delta * part.count
+        return ResponseLoss(part.epsilon), part.count, Fraction(0)
+    if isinstance(part, LossPart):
+        return part.law(), part.count, Fraction(0)
+    if isinstance(part, Concentrated | RenyiCurve):
+        raise InvalidValue(
+            "releases", "a bound on moments", "given by the law of their loss: ρ and Rényi curves have none to compose"
+        )
     if part.shuffled is not None:  # all batches together may leave out a thousandth of δ
         decades = math.ceil(log(part.count / delta) / math.log(10)) + 3
         law, missed = shuffled_loss(part.noise, part.steps, part.shuffled, decades)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.accountants.losses.privacy_loss import Atom, Complexes, Floats, cautious
-from dpaudit.claims.balls import ball
+from dpaudit.claims.balls import Ball, ball
 
 
 @dataclass(frozen=True)
@@ -50,3 +50,23 @@ class RangeLoss:
         u = math.exp(-(2 * c + 1) * float(self.epsilon))
         most = np.log1p(u) - np.log1p(-u) if u < 1 else np.inf
         return cautious(np.log(np.hypot(2 * c + 1, 2 * low) / (2 * c + 1)) - most), np.ones_like(low)
+
+
+def log_range_moment(epsilon: Fraction, c: Fraction) -> Ball:
+    """K(c) = max_t log(q_t e^{ct} + (1 − q_t) e^{c(t−ε)}), at the precision of the caller: moments multiply also where t changes
+    from release to release.
+
+    With τ = e^t and E = e^ε it is the maximum of τ^c ((E − E^{−c}) − τ(1 − E^{−c}))/(E − 1), which lies at
+    τ = c(E − E^{−c})/((c+1)(1 − E^{−c})).
+    """
+    grown, shrunk, order = ball(epsilon).exp(), ball(-epsilon * c).exp(), ball(c)
+    at = order * (grown - shrunk) / ((order + 1) * (1 - shrunk))
+    return order * at.log() + ((grown - shrunk) / ((order + 1) * (grown - 1))).log()
+
+
+def float_range_moment(epsilon: float, c: Floats) -> Floats:
+    """The same in floats, for the search of an order; E is divided out where it would overflow."""
+    shrunk = -np.expm1(-epsilon * c)
+    both = -np.expm1(-epsilon * (1 + c))
+    at = np.log(c * both / ((c + 1) * shrunk)) + epsilon
+    return np.asarray(c * at + np.log(both / ((c + 1) * -np.expm1(-epsilon))))

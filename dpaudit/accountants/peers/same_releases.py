@@ -11,6 +11,7 @@ from dpaudit.accountants.composition import Read, account_releases
 from dpaudit.accountants.losses.numerical import compose
 from dpaudit.accountants.losses.parts import Part
 from dpaudit.accountants.shuffle.amplification import amplify
+from dpaudit.accountants.stated_releases import StatedRead
 from dpaudit.channel.release_cost import LARGEST_EPSILON, epsilon_at, rho, zcdp_delta
 from dpaudit.claims import Enclosure, InvalidValue, show
 from dpaudit.ledger import Release
@@ -35,6 +36,9 @@ class SameReleases:
 
 def of_worst_client(releases: Sequence[Release], delta: Fraction, count: int = 1) -> SameReleases:
     """The releases that touch the client who pays most at δ, each ``count`` times. Those of sensitivity 0 tell nothing."""
+    stated = [release for release in releases if StatedRead.of(release) is not None]
+    if stated:
+        raise InvalidValue("mechanism", stated[0].mechanism, "noise: peers are asked about mechanisms, not stated guarantees")
     reads = [Read.of(release) for release in releases]
     worst = account_releases(releases, delta, fixed=True).worst_client["client"]  # as the peers assume
     touching = [read for read in reads if read.cohort.everyone or (worst is not None and worst in read.cohort)]

@@ -16,8 +16,10 @@ from dpaudit.accountants.sampling.accountant import sampled_delta, sampled_epsil
 from dpaudit.accountants.sampling.discrete_noise import continuous_noise, root_down
 from dpaudit.accountants.sampling.groups import SampledGaussian
 from dpaudit.claims import Enclosure, InvalidValue
+from dpaudit.claims.balls import decimal
 
 _ULP = Fraction(1, 2**60)
+_LONG = 40  # digits
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,17 @@ class Mixture:
     others: tuple[tuple[Any, int], ...]
     plain: Fraction
     added: Fraction
+    succeeds: Fraction
+
+    @property
+    def least_delta(self) -> Fraction:
+        """Below it there is no finite ε."""
+        return 1 - self.succeeds + self.added
+
+    def of_laws(self, delta: Fraction) -> Fraction:
+        """What is left of δ for what is composed; rounded down where a product of probabilities makes it long."""
+        left = (delta - self.least_delta) / self.succeeds
+        return left if self.succeeds == 1 else decimal(left, _LONG, up=False)
 
 
 def is_sampled(part: AnyPart) -> bool:
@@ -43,12 +56,12 @@ def any_sampled(parts: Sequence[AnyPart]) -> bool:
 def mixture_epsilon(parts: Sequence[AnyPart], delta: Fraction) -> Enclosure:
     """Enclose the least ε at δ > 0 of all parts together. Raises ``InvalidValue`` where noise is too coarse to be compared."""
     above, below = _mixture(parts, delta, up=True), _mixture(parts, delta, up=False)
-    if above is None or above.added >= delta:
+    if above is None or above.least_delta >= delta:
         raise InvalidValue("delta", delta, "larger: these releases have no finite ε at it")
-    high = sampled_epsilon(above.groups, delta - above.added, above.others, above.plain)
+    high = sampled_epsilon(above.groups, above.of_laws(delta), above.others, above.plain)
     if below is None:
         return Enclosure(Fraction(0), high.upper, True, high.method)
-    low = sampled_epsilon(below.groups, delta - below.added, below.others, below.plain).lower
+    low = sampled_epsilon(below.groups, below.of_laws(delta), below.others, below.plain).lower
     return Enclosure(min(low, high.upper), high.upper, True, high.method)
 
 
@@ -57,7 +70,7 @@ def mixture_delta(parts: Sequence[AnyPart], epsilon: Fraction, least: Fraction) 
     above, below = _mixture(parts, least, up=True), _mixture(parts, least, up=False)
     if above is None:
         return Fraction(0), Fraction(1)
-    high = sampled_delta(above.groups, epsilon, above.others, above.plain).upper + above.added
+    high = above.succeeds * sampled_delta(above.groups, epsilon, above.others, above.plain).upper + above.least_delta
     low = Fraction(0)
     if below is not None:
         low = max(Fraction(0), sampled_delta(below.groups, epsilon, below.others, below.plain).lower + below.added)
@@ -80,4 +93,4 @@ def _mixture(parts: Sequence[AnyPart], delta: Fraction, *, up: bool) -> Mixture 
         sigma = root_down(noise.variance)
         groups.append(SampledGaussian(part.sampling, sigma if up else sigma + _ULP, part.count))
         added += noise.missed if up else -noise.missed
-    return Mixture(tuple(groups), others, plain, added)
+    return Mixture(tuple(groups), others, plain, added, losses.succeeds)

@@ -9,10 +9,13 @@ from typing import Any
 from dpaudit.claims import InvalidValue, WrittenForm, exact_delta, exact_epsilon, positive, show, whole
 from dpaudit.ledger.errors import InvalidRecord
 from dpaudit.ledger.records.cohort import Cohort
+from dpaudit.ledger.records.guarantees import GUARANTEES, Guarantee, KnownGuarantee, read_guarantee
 
 Forms = Mapping[str, Sequence[WrittenForm]]  # by what stands as "mechanism", the one with the most fields first
 
 MOST_RELEASES = 10**12
+_BESIDE = frozenset({"mechanism", "name", "cohort", "to", "n", "theorem", "count", "sampling"})
+_ALMOST_ONE = 1 - Fraction(1, 2**200)  # a release's δ is below 1; what is composed is read from its parameters
 _OPTIONAL = frozenset(
     {"mechanism", "sensitivity", "name", "cohort", "to", "n", "grid", "epsilon", "delta", "theorem", "count", "sampling"}
 )
@@ -24,8 +27,10 @@ def flat_fields(data: dict[str, Any], forms: Forms, line: int | None = None) -> 
     Raises InvalidRecord naming line and field.
     """
     mechanism = data.get("mechanism")
-    if not isinstance(mechanism, str) or mechanism not in forms:
-        raise InvalidRecord("mechanism", "one of " + ", ".join(forms), line)
+    if not isinstance(mechanism, str) or mechanism not in {*forms, *GUARANTEES}:
+        raise InvalidRecord("mechanism", "one of " + ", ".join([*forms, *GUARANTEES]), line)
+    if mechanism in GUARANTEES:
+        return _stated_fields(data, GUARANTEES[mechanism], line)
     *others, plainest = forms[mechanism]
     form = next((one for one in others if set(data) >= set(one.counts)), plainest)
     unknown = sorted(set(data) - _OPTIONAL - form.needs)
@@ -61,6 +66,42 @@ def _read(data: dict[str, Any], form: WrittenForm, line: int | None) -> dict[str
         "theorem": data.get("theorem"),
         "count": times if times > 1 else None,
         "sampling": show(_rate(data["sampling"], to)) if "sampling" in data else None,
+    }
+
+
+def _stated_fields(data: dict[str, Any], kind: type[Guarantee], line: int | None) -> dict[str, Any]:
+    """The fields of a release that is known by its guarantee."""
+    unknown = sorted(set(data) - _BESIDE - set(kind.fields))
+    if unknown:
+        raise InvalidRecord(repr(unknown[0][:40]), f"left out: it is no field of a {kind.name} release", line)
+    try:
+        stated = read_guarantee(kind, data)
+        times = whole(data.get("count", 1), "count", most=MOST_RELEASES)
+        to, n = data.get("to", "server"), whole(data.get("n", 1), "n")
+        if to == "shuffled":
+            raise InvalidValue("to", to, "another: a stated guarantee is not amplified by a shuffler here (see dpaudit amplify)")
+        if "sampling" in data and kind is not KnownGuarantee:
+            raise InvalidValue(
+                "sampling", data["sampling"], f"left out: what sampling does to a {kind.name} guarantee is not proven"
+            )
+        rate = _rate(data["sampling"], to) if "sampling" in data else None
+    except InvalidValue as error:
+        raise InvalidRecord(error.name, error.expected, line) from None
+    epsilon, delta = (None, Fraction(0)) if stated.pure is None else stated.pure
+    return {
+        "name": data.get("name", "release" if line is None else f"line {line}"),
+        "mechanism": kind.name,
+        "parameters": stated.parameters(),
+        "sensitivity": Fraction(1),
+        "epsilon": None if epsilon is None else epsilon * times,
+        "delta": min(delta * times, _ALMOST_ONE),
+        "cohort": Cohort.from_json(data.get("cohort"), line),
+        "to": to,
+        "kind": "reports" if n > 1 else "release",
+        "n": n,
+        "theorem": data.get("theorem"),
+        "count": times if times > 1 else None,
+        "sampling": None if rate is None else show(rate),
     }
 
 

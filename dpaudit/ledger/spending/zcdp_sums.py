@@ -63,6 +63,8 @@ def charge_rho(charge: Charge) -> tuple[Fraction, Fraction]:
     """(ρ, δ) of a charge: the charge is δ-approximate ρ-zCDP."""
     if "sigma" in charge.facts:  # a deviation: noise that is accounted for by its ρ
         return gaussian_rho(charge), Fraction(0)
+    if "rho" in charge.facts:  # a stated one
+        return positive(charge.facts["rho"], "rho"), Fraction(0)
     if charge.epsilon is None:
         raise InvalidValue("epsilon", None, "known for every charge that is not of Gaussian noise")
     return charge.epsilon**2 / 2, charge.delta

@@ -1,4 +1,4 @@
-"""Scores of features: single columns with their tails, tables of codes, ridge regression, products, trees. The simplest stand first."""
+"""Scores of features: single columns with their tails, tables of codes, ridge regression, products, trees; the simplest first."""
 
 from __future__ import annotations
 
