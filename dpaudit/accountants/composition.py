@@ -54,7 +54,7 @@ SAMPLED = ", on Poisson samples (Zhu, Dong, Wang 2022)"
 SAMPLED_PURE = ", on Poisson samples: ln(1 + q(e^ε − 1)) each (Li, Qardaji, Su 2012)"
 COINS = (
     "every record enters each sample by its own secret coin with probability {}, fresh each time; neighbours add or remove one "
-    "record; the batch's size and ids stay secret; rate and noise constant"
+    "record, or zero it out; the batch's size and ids stay secret; rate and noise constant"
 )
 TREE = "a stream of {} running sums by a binary tree: one record is in at most {} noisy sums (Chan, Shi, Song 2011)"
 CLONES = "clones, exact (Feldman–McMillan–Talwar 2021)"

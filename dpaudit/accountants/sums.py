@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -115,7 +116,7 @@ def _one(part: Part, share: Fraction) -> tuple[Fraction | None, Fraction]:
     return cost(part.noise, part.steps, share, shuffled=part.shuffled, amplify=amplified)
 
 
-def _without_pure_cost(parts: list[AnyPart], delta: Fraction) -> Fraction:
+def _without_pure_cost(parts: Sequence[AnyPart], delta: Fraction) -> Fraction:
     """One entry's own curve, or Σρ where sampling counts for nothing.
 
     Of several entries on samples, whose parameters may have been chosen on the way, also Σε of their own curves at equal

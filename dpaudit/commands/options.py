@@ -164,7 +164,7 @@ def _examples(command: ArgumentParser, *lines: str) -> None:
 
 def add_account_options(command: ArgumentParser) -> None:
     command.add_argument("ledger", metavar="LEDGER|releases.jsonl")
-    command.add_argument("--epsilon", help="budget: exit 1 when it is exceeded")
+    command.add_argument("--epsilon", help="budget: exit 1 when it is exceeded; with --delta, also δ at this ε")
     command.add_argument("--delta", help="δ to account at (default: the ledger's budget, 0 if all is pure, else 1e-6)")
     command.add_argument(
         "--fixed",
@@ -172,6 +172,11 @@ def add_account_options(command: ArgumentParser) -> None:
         help="every noise scale, sensitivity and cohort was fixed in advance (queries may be adaptive): compose numerically",
     )
     command.add_argument("--odometer", action="store_true", help="also the running ε that holds whenever one stops")
+    command.add_argument(
+        "--trade-off", action="store_true", help="also the largest true positive rate of any test at some false positive rates"
+    )
+    command.add_argument("--renyi", action="store_true", help="also Rényi divergences at some orders; μ where all is Gaussian")
+    command.add_argument("--group", metavar="K", help="also what any K records cost together")
 
 
 def add_audit_options(command: ArgumentParser) -> None:

@@ -28,13 +28,19 @@ _LEAST = Fraction(1, 2**200)
 
 def renyi(parts: Sequence[AnyPart], order: Number) -> Fraction:
     """The Rényi divergence of all parts together at order α > 1, rounded up. Raises ``InvalidValue``."""
+    found, missed = approximate_renyi(parts, order, _LEAST)
+    if missed:
+        raise InvalidValue("parts", "a release that may fail", "releases without a δ: they have no finite Rényi divergence")
+    return found
+
+
+def approximate_renyi(parts: Sequence[AnyPart], order: Number, delta: Fraction) -> tuple[Fraction, Fraction]:
+    """(D, δ'): all parts together have the divergence D but for probability δ', which is stated or far below ``delta``."""
     alpha = positive(order, "order")
     if alpha <= 1:
         raise InvalidValue("order", order, "greater than 1")
-    moment, missed = _moment(parts, alpha - 1, _LEAST)
-    if missed or stated_success(parts) < 1:
-        raise InvalidValue("parts", "a release that may fail", "releases without a δ: they have no finite Rényi divergence")
-    return moment / (alpha - 1)
+    moment, missed = _moment(parts, alpha - 1, delta)
+    return moment / (alpha - 1), missed + 1 - stated_success(parts)
 
 
 def renyi_epsilon(parts: Sequence[AnyPart], delta: Number) -> Enclosure:

@@ -23,7 +23,7 @@ def account_command(options: argparse.Namespace) -> Answer:
     bound = account(options.ledger, delta=delta, fixed=options.fixed, limit=None if limit is None else limit[0])
     readings = odometer(options.ledger, delta=delta) if options.odometer else []
     read = [(each.releases, each.name, each.epsilon, each.delta) for each in readings]
-    ledger_account = Account(options.ledger, bound, limit, list(bound.findings), read)
+    ledger_account = Account(options.ledger, bound, limit, list(bound.findings), read, _curves(options, epsilon))
     if ledger_account.over and limit is not None:
         excess = Finding("DPA001", _excess(bound, limit), options.ledger)
         ledger_account = replace(ledger_account, findings=[excess, *bound.findings])
@@ -35,10 +35,29 @@ def account_command(options: argparse.Namespace) -> Answer:
             "worst_client": dict(bound.worst_client), "releases": [line.to_dict() for line in bound.lines],
             "findings": [finding.to_dict() for finding in ledger_account.findings],
             "notes": list(bound.notes), **({"odometer": [r.to_dict() for r in readings]} if options.odometer else {}),
+            **ledger_account.curves.to_dict(),
         }  # fmt: skip
 
     report = account_report(ledger_account, document, lambda: spending(options.ledger, bound, delta=delta, fixed=options.fixed))
     return (VIOLATED if ledger_account.over else HOLDS), write(options.format, report)
+
+
+def _curves(options: argparse.Namespace, epsilon: Fraction | None) -> Any:
+    """What was asked for beside ε at δ: a curve is computed only then."""
+    from dpaudit.accountants.curves.ledger_view import ledger_view
+    from dpaudit.report.content.account import Curves
+
+    both = epsilon is not None and options.delta is not None
+    if not (both or options.trade_off or options.renyi or options.group is not None):
+        return Curves()
+    view = ledger_view(options.ledger, delta=options.delta, fixed=options.fixed)
+    return Curves(
+        (epsilon, view.delta_at(epsilon)) if both and epsilon is not None else None,
+        view.trade_off() if options.trade_off else (),
+        view.divergences() if options.renyi else (),
+        view.gaussian_mu() if options.trade_off or options.renyi else None,
+        view.group(options.group) if options.group is not None else None,
+    )
 
 
 def _excess(bound: Bound, limit: tuple[Fraction, Fraction]) -> str:

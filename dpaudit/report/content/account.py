@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
 from dpaudit.accountants.client_shares import Share
+from dpaudit.accountants.curves.ledger_view import Divergence
+from dpaudit.accountants.curves.several_records import GroupCost
+from dpaudit.accountants.curves.trade_off import HitRate
 from dpaudit.accountants.spending_history import Spending
 from dpaudit.accountants.worst_client import worst_text
 from dpaudit.claims import Bound, Finding, Line, show
@@ -15,6 +18,7 @@ from dpaudit.claims.decimals import short
 from dpaudit.report.charts.clients import clients
 from dpaudit.report.charts.interval import interval
 from dpaudit.report.charts.timeline import timeline
+from dpaudit.report.charts.trade_off import trade_off_figure, trade_off_table
 from dpaudit.report.content.audit import verdict_badge
 from dpaudit.report.content.findings import finding_blocks
 from dpaudit.report.document import Block, Document, Facts, Figures, Fold, Heading, Paragraph, Section, Table, facts
@@ -36,6 +40,53 @@ Reading = tuple[int, str, Fraction, Fraction]  # releases so far, the last one's
 
 
 @dataclass(frozen=True)
+class Curves:
+    """What was asked for beside ε at one δ."""
+
+    delta_at: tuple[Fraction, Fraction] | None = None  # ε, and δ there
+    rates: Sequence[HitRate] = ()
+    divergences: Sequence[Divergence] = ()
+    mu: tuple[Fraction, Fraction] | None = None  # of Gaussian DP, and how often it fails
+    group: GroupCost | None = None
+
+    def facts(self) -> dict[str, str]:
+        """One line each."""
+        told = {}
+        if self.delta_at is not None:
+            told["δ(ε)"] = f"at ε = {at_most(self.delta_at[0])}: δ ≤ {at_most(self.delta_at[1])}"
+        if self.mu is not None:
+            fails = f", but for probability {at_most(self.mu[1])}" if self.mu[1] else ""
+            told["μ"] = f"≤ {at_most(self.mu[0])} of Gaussian DP{fails}"
+        if self.group is not None:
+            cost = f"ε ≤ {at_most(self.group.epsilon)}, δ ≤ {at_most(self.group.delta)}"
+            told["group"] = f"any {self.group.size} records: {cost} ({self.group.method})"
+        return told
+
+    def tables(self) -> list[Block]:
+        """For the terminal and for pages alike."""
+        blocks: list[Block] = []
+        if self.divergences:
+            rows = [(show(each.order), at_most(each.epsilon), at_most(each.delta)) for each in self.divergences]
+            blocks.append(Table(("order α", "Rényi divergence at most", "but for probability"), rows))
+        return blocks
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields that were asked for; others are left out."""
+        said: dict[str, Any] = {}
+        if self.delta_at is not None:
+            said["delta_at_epsilon"] = {"epsilon": show(self.delta_at[0]), "delta": show(self.delta_at[1])}
+        if self.rates:
+            said["trade_off"] = [each.to_dict() for each in self.rates]
+        if self.divergences:
+            said["renyi"] = [each.to_dict() for each in self.divergences]
+        if self.mu is not None:
+            said["gaussian_dp"] = {"mu": show(self.mu[0]), "delta": show(self.mu[1])}
+        if self.group is not None:
+            said["group"] = self.group.to_dict()
+        return said
+
+
+@dataclass(frozen=True)
 class Account:
     """All that is said of one ledger. ``limit``: the budget, if there is one."""
 
@@ -44,6 +95,7 @@ class Account:
     limit: tuple[Fraction, Fraction] | None
     findings: Sequence[Finding]
     readings: Sequence[Reading] = ()
+    curves: Curves = field(default_factory=lambda: Curves())
 
     @property
     def over(self) -> bool:
@@ -74,7 +126,9 @@ def _page(account: Account, spending: Spending) -> Document:
         Heading((account.headline, *state)),
         Paragraph(f"{account.name}{budget}", "soft"),
         Figures(drawn),
-        facts({"method": bound.method, **account.observers}),
+        facts({"method": bound.method, **account.observers, **account.curves.facts()}),
+        *([trade_off_figure(account.curves.rates)] if account.curves.rates else []),
+        *account.curves.tables(),
         Heading("Who pays most", 2),
         Paragraph(worst_text(bound.worst_client) if bound.worst_client else "nobody"),
         *share_blocks(spending.shares, spending.summed),
@@ -100,7 +154,7 @@ def _brief(account: Account) -> Document:
     worst = {"worst": worst_text(bound.worst_client)} if bound.worst_client else {}
     first: list[Block] = [
         Heading(f"{account.name}: {account.headline}{budget}"),
-        facts({"method": bound.method, **account.observers, **worst}),
+        facts({"method": bound.method, **account.observers, **worst, **account.curves.facts()}),
     ]
     last: list[Block] = []
     if bound.lines:
@@ -110,6 +164,8 @@ def _brief(account: Account) -> Document:
     said = [*((each.rule, each.message) for each in bound.findings), *(("note", note) for note in bound.notes)]
     sections = [Section(first), Section([*last, Facts(said)])] if last else [Section([*first, Facts(said)])]
     sections += [_odometer(account.readings)] if account.readings else []
+    sections += [Section([trade_off_table(account.curves.rates)])] if account.curves.rates else []
+    sections += [Section([table]) for table in account.curves.tables()]
     if account.over:
         final = sections.pop()
         sections.append(Section([*final.blocks, facts({"DPA001": "over budget"})]))
