@@ -23,7 +23,7 @@ _TEXT = "print what the channel returns instead"
 class Texts(list[str]):
     """The records of a run on plain data: a list, which compares with a text, and takes an index, as an array does too."""
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
     def __eq__(self, other: object) -> Any:
         return list.__eq__(self, other) if isinstance(other, list) else np.asarray(self, dtype=str) == other

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpaudit.channel.declarations import Asked, check_call, declared_sensitivity, query_units
+from dpaudit.channel.modes import Event
 from dpaudit.channel.plan_progress import CallFacts
 from dpaudit.channel.release_cost import Repetition
 from dpaudit.channel.streams.dyadic_sums import DyadicSums, levels
@@ -173,8 +174,9 @@ class Tree:
             return
         self._record = replace(record, derived=derived, relation=relation, steps=steps)
         if self._event is not None:
-            events = self._channel._events
-            events[self._event] = replace(events[self._event], record=self._record, derived=derived)
+            event = self._channel._events[self._event]
+            if isinstance(event, Event):
+                self._channel._events[self._event] = replace(event, record=self._record, derived=derived)
 
 
 class Moves:
