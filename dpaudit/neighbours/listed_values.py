@@ -153,8 +153,9 @@ class Values:
 
 
 def _seal_field(data: Sequence[Any], values: Sequence[Any]) -> Any:
-    """One field of all records, sealed by the values that it has in the list."""
-    return Values(len(data), tuple(values), removal=False).seal(list(data))
+    """One field of all records, sealed by the values that it has in the list; None if they are neither numbers nor texts."""
+    column = Values(len(data), tuple(values), removal=False)
+    return column.seal(list(data)) if column.texts or column.table is not None else None
 
 
 def _is_number(value: Any) -> bool:
