@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dpaudit.claims import DpauditError
+from dpaudit.claims.errors import FileError
 from dpaudit.claims.exit_codes import UNPROVEN, VIOLATED
 
 
@@ -17,30 +18,18 @@ class Refused(DpauditError):
         super().__init__(f"{what} is not certified: " + "; ".join(reasons))
 
 
-class TamperedCertificate(DpauditError):
+class TamperedCertificate(FileError):
     """DPA007: a certificate, or what it is about, is not what was signed (exit code 1)."""
 
     rule = "DPA007"
     exit_code = VIOLATED
 
-    def __init__(self, path: str, reason: str) -> None:
-        self.path, self.reason = path, reason
-        super().__init__(f"{path}: {reason}")
 
-
-class UnreadableCertificate(DpauditError):
+class UnreadableCertificate(FileError):
     """The file is no certificate, or not one that this version reads (exit code 2)."""
 
-    def __init__(self, path: str, reason: str) -> None:
-        self.path, self.reason = path, reason
-        super().__init__(f"{path}: {reason}")
 
-
-class NotAsCertified(DpauditError):
+class NotAsCertified(FileError):
     """A door does not open for code, configuration or ledgers other than the certified ones (exit code 1)."""
 
     exit_code = VIOLATED
-
-    def __init__(self, path: str, reason: str) -> None:
-        self.path, self.reason = path, reason
-        super().__init__(f"{path}: {reason}")

@@ -37,6 +37,14 @@ class InvalidValue(DpauditError, ValueError):
         super().__init__(f"{name} must be {expected}, not {shown if len(shown) <= 60 else shown[:57] + '...'}")
 
 
+class FileError(DpauditError):
+    """Something is wrong with a file. Keeps its path and the reason."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        self.path, self.reason = path, reason
+        super().__init__(f"{path}: {reason}")
+
+
 class BudgetExceeded(DpauditError):
     """DPA001: the door refused a release that would have exceeded its budget. No noise was drawn."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dpaudit.claims import DpauditError
+from dpaudit.claims.errors import FileError
 from dpaudit.claims.exit_codes import VIOLATED
 
 
@@ -23,23 +24,15 @@ class InvalidRecord(DpauditError, ValueError):
         super().__init__(f"{where}{field} must be {expected}")
 
 
-class UnreadableLedger(DpauditError):
+class UnreadableLedger(FileError):
     """The file is not a ledger, or not one that this version reads (exit code 2)."""
 
-    def __init__(self, path: str, reason: str) -> None:
-        self.path, self.reason = path, reason
-        super().__init__(f"{path}: {reason}")
 
-
-class TamperedLedger(DpauditError):
+class TamperedLedger(FileError):
     """DPA007: the content of a ledger, an export or a checkpoint is not what was written (exit code 1)."""
 
     rule = "DPA007"
     exit_code = VIOLATED
-
-    def __init__(self, path: str, reason: str) -> None:
-        self.path, self.reason = path, reason
-        super().__init__(f"{path}: {reason}")
 
 
 class WrongKind(DpauditError):
@@ -50,9 +43,5 @@ class WrongKind(DpauditError):
         super().__init__(f"{path} is a {kind} ledger and takes no {wanted} releases; open another file")
 
 
-class LedgerUnavailable(DpauditError):
+class LedgerUnavailable(FileError):
     """The ledger cannot be used now: locked, full, read-only, closed, forked. Nothing was granted."""
-
-    def __init__(self, path: str, reason: str) -> None:
-        self.path, self.reason = path, reason
-        super().__init__(f"{path}: {reason}")

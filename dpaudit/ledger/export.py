@@ -10,7 +10,7 @@ from typing import NoReturn
 from dpaudit.ledger.errors import LedgerUnavailable, TamperedLedger
 from dpaudit.ledger.records.strict_json import canonical
 from dpaudit.ledger.store.ledger import Head, Ledger
-from dpaudit.ledger.store.merkle import Tree
+from dpaudit.ledger.store.merkle import MerkleTree
 
 OPENING = b'{"entry":"ledger",'
 
@@ -20,7 +20,7 @@ _LONGEST_HEAD = 256  # bytes
 def export_jsonl(ledger: Ledger, path: str | Path) -> Head:
     """Write the export; returns the head it ends with. Raises OSError if the file cannot be written."""
     refuse_itself(ledger, path)
-    tree = Tree()  # of what is written here: another process may append meanwhile
+    tree = MerkleTree()  # of what is written here: another process may append meanwhile
     with open(path, "wb") as file:
         for entry in ledger.entries():
             file.write(entry + b"\n")

@@ -13,7 +13,7 @@ from dpaudit.ledger.records.strict_json import lines
 from dpaudit.ledger.spending.budget import Filter, Limit
 from dpaudit.ledger.spending.pure_sums import PureSums
 from dpaudit.ledger.store.files import is_ledger_file
-from dpaudit.ledger.store.interface import Entries
+from dpaudit.ledger.store.interface import EntryStore
 from dpaudit.ledger.store.ledger import Ledger, first_entry
 from dpaudit.ledger.store.registry import scheme_of, store_of
 from dpaudit.ledger.store.sqlite import create
@@ -50,7 +50,7 @@ def open_ledger(
     return ledger
 
 
-def read_entries(path: str | Path) -> Entries:
+def read_entries(path: str | Path) -> EntryStore:
     """The entries of a ledger or of an export, for reading."""
     return store_of(path)(_place(path), None)
 

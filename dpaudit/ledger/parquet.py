@@ -13,7 +13,7 @@ from dpaudit.ledger.export import refuse_itself
 from dpaudit.ledger.records.release import Release
 from dpaudit.ledger.records.strict_json import canonical
 from dpaudit.ledger.store.ledger import Head, Ledger
-from dpaudit.ledger.store.merkle import Tree
+from dpaudit.ledger.store.merkle import MerkleTree
 
 SCHEMA = "dpaudit.releases/1"
 
@@ -28,7 +28,7 @@ def export_parquet(ledger: Ledger, path: str | Path) -> Head:
     """
     arrow, parquet = _arrow()
     refuse_itself(ledger, path)
-    tree, rows, weight = Tree(), [], 0
+    tree, rows, weight = MerkleTree(), [], 0
     schema = _columns(arrow)
     with parquet.ParquetWriter(path, schema) as writer:
         for entry in ledger.entries():

@@ -28,7 +28,7 @@ _RELEASE = re.compile(
 _LONGEST = 4096
 
 
-class Parts(NamedTuple):
+class EntryParts(NamedTuple):
     """What changes between entries of one frame. ``charge``: the place of the charge that a release uses."""
 
     frame: tuple[bytes, bytes]
@@ -39,7 +39,7 @@ class Parts(NamedTuple):
     is_charge: bool
 
 
-def split(entry: bytes) -> Parts | None:
+def split(entry: bytes) -> EntryParts | None:
     """The frame of a charge or a release and what is between, or None for an entry of another form."""
     if len(entry) > _LONGEST:
         return None
@@ -50,10 +50,10 @@ def split(entry: bytes) -> Parts | None:
     who = _who(start, stop, everyone, name)
     if who is None or b'"name":"' in after:
         return None
-    return Parts((before, after), who, called.decode(), _text(key), None if charge is None else int(charge), False)
+    return EntryParts((before, after), who, called.decode(), _text(key), None if charge is None else int(charge), False)
 
 
-def _split_charge(entry: bytes) -> Parts | None:
+def _split_charge(entry: bytes) -> EntryParts | None:
     frame = _CHARGE.match(entry)
     name = entry.rfind(b',"name":"')
     if frame is None or name < 0:
@@ -64,7 +64,7 @@ def _split_charge(entry: bytes) -> Parts | None:
     who = _who(*frame.groups())
     if named is None or who is None:
         return None
-    return Parts((entry[frame.end() : end], b""), who, named[2].decode(), _text(named[1]), None, True)
+    return EntryParts((entry[frame.end() : end], b""), who, named[2].decode(), _text(named[1]), None, True)
 
 
 def _who(start: bytes | None, stop: bytes | None, everyone: bytes | None, name: bytes | None) -> Who | None:

@@ -13,7 +13,7 @@ from dpaudit.ledger.spending.filters import filter_named
 from dpaudit.ledger.spending.pure_sums import PureSums
 
 
-class Spending:
+class SpendingTotals:
     """Charges and budgets in their order. Raises ValueError for a charge that its budget did not allow.
 
     ``lenient``: the filter is not asked about each charge, but once for each budget (``within_budget``). Spends never fall,

@@ -19,15 +19,15 @@ from typing import Any
 
 from dpaudit.ledger.errors import InvalidRecord, TamperedLedger
 from dpaudit.ledger.records.charge_entries import charge_from_json, pays_for
-from dpaudit.ledger.records.entry_frames import Parts, Who, as_cohort, in_short, split
+from dpaudit.ledger.records.entry_frames import EntryParts, Who, as_cohort, in_short, split
 from dpaudit.ledger.records.printable_text import is_plain
 from dpaudit.ledger.records.release import Release
 from dpaudit.ledger.records.source_digests import is_sources
 from dpaudit.ledger.records.strict_json import canonical
 from dpaudit.ledger.spending.budget import Budget, Charge, Filter
-from dpaudit.ledger.spending.totals import Spending
-from dpaudit.ledger.store.interface import Entries
-from dpaudit.ledger.store.merkle import Tree
+from dpaudit.ledger.spending.totals import SpendingTotals
+from dpaudit.ledger.store.interface import EntryStore
+from dpaudit.ledger.store.merkle import MerkleTree
 
 FORMAT = 1
 LEDGER_KINDS = ("deployment", "simulated")
@@ -36,7 +36,7 @@ LONGEST_KEY = 256
 _MOST_FRAMES = 1024
 
 
-class Book(Spending):
+class Book(SpendingTotals):
     """The state after some entries. ``apply`` raises TamperedLedger for one that no ledger writes.
 
     Every entry must be its own canonical JSON, and every release one that ``Release.to_json`` writes.
@@ -45,7 +45,7 @@ class Book(Spending):
     def __init__(self, where: str, spends: Filter, lenient: bool = False) -> None:
         super().__init__(spends, lenient)
         self.where = where
-        self.tree = Tree()
+        self.tree = MerkleTree()
         self.kind = self.identity = self.version = ""
         self.proven = False  # do its doors take proven releases only, from some budget on?
         self.sources: dict[str, str] = {}  # digests of the code that wrote the last entries
@@ -71,7 +71,7 @@ class Book(Spending):
     def unused(self) -> list[Charge]:
         return [replace(opened.charge, name=opened.name, cohort=as_cohort(opened.who)) for opened in self.open_charges.values()]
 
-    def _read(self, entry: bytes, parts: Parts | None) -> None:
+    def _read(self, entry: bytes, parts: EntryParts | None) -> None:
         """Read an entry in full."""
         data = json.loads(entry.decode("ascii"))
         kind = data["entry"]
@@ -82,7 +82,7 @@ class Book(Spending):
             return
         opens = kind == "charge"
         charge = charge_from_json(data) if opens else _release_from_json(data).charge()
-        whole = Parts((b"", b""), in_short(charge.cohort), charge.name, data.get("key"), data.get("charge"), opens)
+        whole = EntryParts((b"", b""), in_short(charge.cohort), charge.name, data.get("key"), data.get("charge"), opens)
         self._charge(charge, whole) if opens else self._release(charge, whole)
         if parts is not None:
             if len(self._frames) >= _MOST_FRAMES:
@@ -109,11 +109,11 @@ class Book(Spending):
         self.proven = self.proven or proven
         self.limit(budget, data["filter"])
 
-    def _charge(self, charge: Charge, parts: Parts) -> None:
+    def _charge(self, charge: Charge, parts: EntryParts) -> None:
         self.spend(charge, parts.who)
         self.open_charges[self.tree.size] = Open(charge, parts.who, parts.name, parts.key)
 
-    def _release(self, charge: Charge, parts: Parts) -> None:
+    def _release(self, charge: Charge, parts: EntryParts) -> None:
         key = parts.key
         if parts.charge is None:
             self.spend(charge, parts.who)
@@ -153,7 +153,7 @@ def _release_from_json(data: dict[str, Any]) -> Release:
     return release
 
 
-def replay(entries: Entries, spends: Callable[[], Filter], watch: int | None = None) -> tuple[Book, bytes | None]:
+def replay(entries: EntryStore, spends: Callable[[], Filter], watch: int | None = None) -> tuple[Book, bytes | None]:
     """The book of all entries, and the root at size ``watch``. Raises TamperedLedger.
 
     Asking the filter about every charge takes longer than reading them, so it is asked once for each budget; only when one
@@ -174,7 +174,7 @@ def replay(entries: Entries, spends: Callable[[], Filter], watch: int | None = N
     return book, root_then
 
 
-def catch_up(book: Book, entries: Entries, watch: int | None = None) -> bytes | None:
+def catch_up(book: Book, entries: EntryStore, watch: int | None = None) -> bytes | None:
     """Apply what was written since and compare with the sealed head. Returns the root at size ``watch``.
 
     Raises TamperedLedger when an entry is missing, moved, changed or added.

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from dpaudit.ledger.errors import UnreadableLedger
 from dpaudit.ledger.export import OPENING, ExportEntries
-from dpaudit.ledger.store.interface import Entries
+from dpaudit.ledger.store.interface import EntryStore
 from dpaudit.ledger.store.sqlite import MAGIC, SqliteEntries, create
 
 
-def open_entries(place: str, first: Callable[[], bytes] | None) -> Entries:
+def open_entries(place: str, first: Callable[[], bytes] | None) -> EntryStore:
     """The entries of a ledger file, made if it is not there; for reading, of an export too."""
     path = Path(place)
     if first is None:

@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager
 from typing import Protocol
 
 
-class Entries(Protocol):
+class EntryStore(Protocol):
     """Where entries are kept. ``sealed`` is the (size, root) committed together with the last of them."""
 
     where: str
@@ -40,4 +40,4 @@ class Store(Protocol):
     writing. None: for reading only, and nothing is made. Raises UnreadableLedger, TamperedLedger and LedgerUnavailable.
     """
 
-    def __call__(self, place: str, first: Callable[[], bytes] | None) -> Entries: ...
+    def __call__(self, place: str, first: Callable[[], bytes] | None) -> EntryStore: ...

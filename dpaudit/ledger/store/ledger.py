@@ -22,7 +22,7 @@ from dpaudit.ledger.spending.budget import Budget, Charge, Filter, Limit, Spend,
 from dpaudit.ledger.spending.filters import filter_for
 from dpaudit.ledger.spending.pure_sums import PureSums
 from dpaudit.ledger.store.book import FORMAT, LEDGER_KINDS, Book, catch_up, replay
-from dpaudit.ledger.store.interface import Entries
+from dpaudit.ledger.store.interface import EntryStore
 from dpaudit.ledger.store.slot import Slot, check_key
 
 
@@ -40,7 +40,7 @@ class Ledger:
     Opening replays and checks all entries. Any method may raise TamperedLedger or LedgerUnavailable.
     """
 
-    def __init__(self, entries: Entries, *, spends: Callable[[], Filter] = PureSums) -> None:
+    def __init__(self, entries: EntryStore, *, spends: Callable[[], Filter] = PureSums) -> None:
         self._entries, self._spends = entries, spends
         self._lock = threading.RLock()
         self._book: Book

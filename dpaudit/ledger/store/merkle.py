@@ -14,7 +14,7 @@ def node_hash(left: bytes, right: bytes) -> bytes:
     return sha256(b"\x01" + left + right).digest()
 
 
-class Tree:
+class MerkleTree:
     """Holds the roots of its complete subtrees, largest first: O(log n) memory, O(1) amortised per entry."""
 
     def __init__(self) -> None:
@@ -38,14 +38,14 @@ class Tree:
             node = node_hash(left, node)
         return node
 
-    def copy(self) -> Tree:
-        twin = Tree()
+    def copy(self) -> MerkleTree:
+        twin = MerkleTree()
         twin.size, twin._roots = self.size, list(self._roots)
         return twin
 
 
 def tree_root(entries: Sequence[bytes]) -> bytes:
-    tree = Tree()
+    tree = MerkleTree()
     for entry in entries:
         tree.append(entry)
     return tree.root()

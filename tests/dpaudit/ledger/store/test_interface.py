@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dpaudit.ledger import TamperedLedger
-from dpaudit.ledger.store.interface import Entries
+from dpaudit.ledger.store.interface import EntryStore
 from dpaudit.ledger.store.ledger import Ledger, first_entry
 from dpaudit.ledger.store.merkle import tree_root
 from dpaudit.ledger.store.registry import STORES, store_of
@@ -16,19 +16,19 @@ PLACES = {"file": "a.ledger", "memory": "memory://"}
 
 
 @pytest.fixture(params=sorted(STORES))
-def entries(request: pytest.FixtureRequest, tmp_path: Path) -> Entries:
+def entries(request: pytest.FixtureRequest, tmp_path: Path) -> EntryStore:
     place = PLACES[request.param]
     return store_of(place)(str(tmp_path / place) if request.param == "file" else place, lambda: first_entry("simulated"))
 
 
-def test_a_new_place_holds_the_first_entry_and_its_head(entries: Entries) -> None:
+def test_a_new_place_holds_the_first_entry_and_its_head(entries: EntryStore) -> None:
     ((place, entry),) = entries.read(0)
     assert (place, entries.sealed()) == (0, (1, tree_root([entry])))
     assert not entries.readonly
     entries.close()
 
 
-def test_what_is_committed_is_read_from_any_place_on(entries: Entries) -> None:
+def test_what_is_committed_is_read_from_any_place_on(entries: EntryStore) -> None:
     ((_, first),) = entries.read(0)
     written = [first, b'{"a":1}', b'{"b":2}']
     with entries.transaction():
@@ -42,7 +42,7 @@ def test_what_is_committed_is_read_from_any_place_on(entries: Entries) -> None:
     entries.close()
 
 
-def test_a_head_that_does_not_fit_the_entries_is_noticed(entries: Entries) -> None:
+def test_a_head_that_does_not_fit_the_entries_is_noticed(entries: EntryStore) -> None:
     with entries.transaction():
         entries.write(1, b'{"a":1}', b"\x00" * 32)
     with pytest.raises(TamperedLedger):

@@ -7,7 +7,7 @@ from hashlib import sha256
 import pytest
 
 from dpaudit.ledger import inclusion_proof, is_included
-from dpaudit.ledger.store.merkle import Tree, tree_root
+from dpaudit.ledger.store.merkle import MerkleTree, tree_root
 
 # Leaves and roots of the reference implementation (google/certificate-transparency, merkle_tree_test).
 VECTORS = [
@@ -48,7 +48,7 @@ def by_definition(entries: list[bytes]) -> bytes:
 
 
 def test_roots_are_those_of_the_reference_implementation() -> None:
-    tree = Tree()
+    tree = MerkleTree()
     for entry, root in zip(VECTORS, ROOTS, strict=True):
         tree.append(entry)
         assert tree.root().hex() == root

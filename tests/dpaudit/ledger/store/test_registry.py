@@ -12,7 +12,7 @@ import pytest
 
 from dpaudit.claims import BudgetExceeded
 from dpaudit.ledger import Charge, UnreadableLedger, WrongKind, is_ledger, load_releases, open_ledger, verify
-from dpaudit.ledger.store.interface import Entries
+from dpaudit.ledger.store.interface import EntryStore
 from dpaudit.ledger.store.memory import MemoryEntries
 from dpaudit.ledger.store.registry import STORES, scheme_of
 
@@ -50,7 +50,7 @@ def test_a_ledger_in_memory_has_an_address_and_is_not_read_by_it() -> None:
 def test_a_toy_store_needs_its_module_and_its_row(monkeypatch: pytest.MonkeyPatch) -> None:
     shelf: dict[str, MemoryEntries] = {}
 
-    def open_entries(place: str, first: Callable[[], bytes] | None) -> Entries:
+    def open_entries(place: str, first: Callable[[], bytes] | None) -> EntryStore:
         if place not in shelf:
             if first is None:
                 raise UnreadableLedger(place, "nothing is there")
