@@ -10,7 +10,7 @@ from dpaudit.certificate import AuditEvidence, LedgerEvidence
 from dpaudit.claims import show
 from dpaudit.gate.budget_facts import BudgetFacts, listed
 from dpaudit.gate.policy import Config, GateBudget
-from dpaudit.gate.results import Place, Waiver
+from dpaudit.gate.results import SourcePlace, Waiver
 from dpaudit.gate.subject_budgets import defined_at
 from dpaudit.gate.waivers import note
 
@@ -22,7 +22,7 @@ def waivers_of(
     noted: list[Waiver | None] = []
     today = datetime.now(UTC).date()
     for budget, facts in _findings(config, target, audited, path, ledger):
-        here = Place(config.folder.name, 1)
+        here = SourcePlace(config.folder.name, 1)
         noted += [one.waiver for one in note(facts, budget, here, config.waivers, today)]
     return list(dict.fromkeys(waiver for waiver in noted if waiver is not None))
 

@@ -13,7 +13,7 @@ from dpaudit.claims import Claim, float_down
 from dpaudit.gate.baseline import Entries, change, read_baseline
 from dpaudit.gate.budget_facts import BudgetFacts, not_checked
 from dpaudit.gate.policy import Config, GateBudget
-from dpaudit.gate.results import ERROR, Checked, Judged, Place
+from dpaudit.gate.results import ERROR, Checked, Judged, SourcePlace
 from dpaudit.gate.source_places import configured_at, defined_at
 from dpaudit.gate.waivers import note, stale, with_findings
 from dpaudit.gate.worker_processes import judge_apart
@@ -65,7 +65,7 @@ def believe(facts: BudgetFacts, budget: GateBudget) -> BudgetFacts:
     return facts
 
 
-def _plain(budget: GateBudget, facts: BudgetFacts, place: Place) -> Judged:
+def _plain(budget: GateBudget, facts: BudgetFacts, place: SourcePlace) -> Judged:
     claim = Claim(
         budget.claim.epsilon, budget.claim.delta, facts.observer or budget.observer or "server", facts.arithmetic or "float"
     )
@@ -78,7 +78,7 @@ def _plain(budget: GateBudget, facts: BudgetFacts, place: Place) -> Judged:
     )  # fmt: skip
 
 
-def _waiver_places(config: Config) -> list[Place]:
+def _waiver_places(config: Config) -> list[SourcePlace]:
     """The line of every ``[[tool.dpaudit.waive]]``, in their order."""
     first = configured_at(config, "tool.dpaudit")
     if config.file is None or not config.waivers:
@@ -86,4 +86,4 @@ def _waiver_places(config: Config) -> list[Place]:
     lines = config.file.read_text(encoding="utf-8", errors="replace").splitlines()
     headers = [number for number, line in enumerate(lines, 1) if line.replace(" ", "").startswith("[[tool.dpaudit.waive]]")]
     whole = len(headers) == len(config.waivers)
-    return [Place(first.file, headers[number] if whole else first.line) for number in range(len(config.waivers))]
+    return [SourcePlace(first.file, headers[number] if whole else first.line) for number in range(len(config.waivers))]

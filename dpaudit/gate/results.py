@@ -27,7 +27,7 @@ def _clean(record: Any, *names: str) -> None:
 
 
 @dataclass(frozen=True)
-class Place:
+class SourcePlace:
     """A line of a file, relative to the repository's root, with forward slashes."""
 
     file: str
@@ -60,7 +60,7 @@ class Noted:
     message: str
     where: str
     fingerprint: str
-    place: Place
+    place: SourcePlace
     fails: bool = False
     waiver: Waiver | None = None
 
@@ -84,7 +84,7 @@ class Judged:
     verdict: str  # certified, unproven, refuted, over budget, tampered, not checked
     code: int
     reason: str
-    place: Place
+    place: SourcePlace
     upper: Fraction | None = None
     lower: Mapping[str, Any] | None = None
     detectable: float | None = None

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from dpaudit.gate.budget_facts import BudgetFacts
 from dpaudit.gate.policy import Config
-from dpaudit.gate.results import Place
+from dpaudit.gate.results import SourcePlace
 
 _LINE = re.compile(r"(?P<file>.+\.py):(?P<line>\d+)\Z")
 
@@ -17,31 +17,31 @@ def repository(folder: Path) -> Path:
     return next((place for place in (folder, *folder.parents) if (place / ".git").exists()), folder)
 
 
-def configured_at(config: Config, header: str) -> Place:
+def configured_at(config: Config, header: str) -> SourcePlace:
     """The line of a table in the configuration: its header, else the first line."""
     if config.file is None:
-        return Place("pyproject.toml", 1)
+        return SourcePlace("pyproject.toml", 1)
     lines = config.file.read_text(encoding="utf-8", errors="replace").splitlines()
     facts = (number for number, line in enumerate(lines, 1) if line.replace(" ", "").replace('"', "").startswith(f"[{header}]"))
-    return Place(_relative(config.file, config.folder) or config.file.name, next(facts, 1))
+    return SourcePlace(_relative(config.file, config.folder) or config.file.name, next(facts, 1))
 
 
-def defined_at(facts: BudgetFacts, config: Config, fallback: Place) -> Place:
+def defined_at(facts: BudgetFacts, config: Config, fallback: SourcePlace) -> SourcePlace:
     """The subject's own line, where its file is part of the repository; else the budget's in the configuration."""
     if facts.file is None:
         return fallback
     name = _relative(Path(facts.file), config.folder)
-    return fallback if name is None else Place(name, facts.line)
+    return fallback if name is None else SourcePlace(name, facts.line)
 
 
-def finding_place(where: str, facts: BudgetFacts, subject: Place) -> Place:
+def finding_place(where: str, facts: BudgetFacts, subject: SourcePlace) -> SourcePlace:
     """The line that a finding names, in the subject's file or beside it; else the subject."""
     named, file = _LINE.match(where), _named(where, facts)
     if named is None or facts.file is None or file is None:
         return subject
     if file == Path(facts.file):
-        return Place(subject.file, int(named["line"])) if subject.file.endswith(file.name) else subject
-    return Place((Path(subject.file).parent / file.name).as_posix(), int(named["line"]))
+        return SourcePlace(subject.file, int(named["line"])) if subject.file.endswith(file.name) else subject
+    return SourcePlace((Path(subject.file).parent / file.name).as_posix(), int(named["line"]))
 
 
 def source_line(where: str, facts: BudgetFacts) -> str:

@@ -14,7 +14,7 @@ from fractions import Fraction
 from dpaudit.claims.exit_codes import HOLDS, UNPROVEN, UNUSABLE, VIOLATED
 from dpaudit.gate.budget_facts import BudgetFacts
 from dpaudit.gate.policy import GateBudget
-from dpaudit.gate.results import Judged, Noted, Place, Waiver
+from dpaudit.gate.results import Judged, Noted, SourcePlace, Waiver
 from dpaudit.gate.source_places import finding_place, source_line, without_line
 
 _RELEASE = re.compile(r"release '([^']*)'")
@@ -29,7 +29,7 @@ def fingerprint(rule: str, budget: GateBudget, where: str, message: str, line: s
     return hashlib.sha256(json.dumps(parts, ensure_ascii=True).encode()).hexdigest()[:16]
 
 
-def note(facts: BudgetFacts, budget: GateBudget, place: Place, waivers: Sequence[Waiver], today: date) -> tuple[Noted, ...]:
+def note(facts: BudgetFacts, budget: GateBudget, place: SourcePlace, waivers: Sequence[Waiver], today: date) -> tuple[Noted, ...]:
     """The findings of one budget, each with its fingerprint, its line and the waiver in force, if there is one."""
     noted = []
     for number, finding in enumerate(facts.findings):
@@ -55,7 +55,7 @@ def waived_code(code: int, facts: BudgetFacts, noted: Sequence[Noted]) -> int:
     return code
 
 
-def stale(waivers: Sequence[Waiver], budgets: Sequence[Judged], places: Sequence[Place], today: date) -> list[Noted]:
+def stale(waivers: Sequence[Waiver], budgets: Sequence[Judged], places: Sequence[SourcePlace], today: date) -> list[Noted]:
     """DPA008 for every waiver that has ended or that nothing needs. While a budget is not checked, nobody knows the latter."""
     used = {(finding.rule, finding.fingerprint) for budget in budgets for finding in budget.findings if finding.waiver}
     known = all(budget.code != UNUSABLE for budget in budgets)

@@ -64,14 +64,14 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Facts:
+class FactList:
     """Labels and what they stand for. ``column``: where the text begins beside its label on a terminal."""
 
     pairs: Sequence[Fact]
     column: int = 9
 
 
-Fact = tuple[Line, Line | Table | Facts]
+Fact = tuple[Line, Line | Table | FactList]
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ class Fold:
     level: int = 2
 
 
-Block = Heading | Paragraph | Table | Facts | Listing | Contents | Code | Figure | Figures | Aside | Fold
+Block = Heading | Paragraph | Table | FactList | Listing | Contents | Code | Figure | Figures | Aside | Fold
 
 
 @dataclass(frozen=True)
@@ -143,9 +143,9 @@ class Document:
     sections: Sequence[Section]
 
 
-def facts(pairs: Mapping[str, str], column: int = 9) -> Facts:
+def facts(pairs: Mapping[str, str], column: int = 9) -> FactList:
     """Plain facts in the order of a mapping."""
-    return Facts(tuple(pairs.items()), column)
+    return FactList(tuple(pairs.items()), column)
 
 
 def parts_of(line: Line) -> tuple[Part, ...]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from dpaudit.claims import DpauditError
 from dpaudit.commands import Answer, Command, as_json, progress, write_file
 from dpaudit.commands.options import add_check_options
-from dpaudit.gate.results import Checked, Place
+from dpaudit.gate.results import Checked, SourcePlace
 from dpaudit.report.formats import renderers, write
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def check_command(options: argparse.Namespace) -> Answer:
         if form == "github":  # beside the message on stderr
             from dpaudit.report.formats.github import annotation
 
-            print(annotation("error", Place("pyproject.toml", 1), "dpaudit check", str(error)))
+            print(annotation("error", SourcePlace("pyproject.toml", 1), "dpaudit check", str(error)))
         raise
     report = check_report(checked)
     if form == "github":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dpaudit.accountants.client_shares import Share
-from dpaudit.report.charts.shapes import bar
+from dpaudit.report.charts.svg_shapes import bar
 from dpaudit.report.document import Figure, Styled, Table
 from dpaudit.report.markup import element
 from dpaudit.report.rounding import at_most

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from dpaudit.claims import Losses
-from dpaudit.report.charts.shapes import LEFT, RIGHT, WIDTH, bar, box, drawing, label, line
+from dpaudit.report.charts.svg_shapes import LEFT, RIGHT, WIDTH, bar, box, drawing, label, line
 from dpaudit.report.document import Code, Figure, Fold
 from dpaudit.report.rounding import at_most
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from dpaudit.claims import float_up
-from dpaudit.report.charts.shapes import LEFT, RIGHT, drawing, label, line
+from dpaudit.report.charts.svg_shapes import LEFT, RIGHT, drawing, label, line
 from dpaudit.report.document import Code, Figure
 from dpaudit.report.rounding import at_least, at_most
 

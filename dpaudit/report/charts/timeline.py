@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from dpaudit.accountants.spending_history import Step
 from dpaudit.claims.decimals import short
-from dpaudit.report.charts.shapes import LEFT, RIGHT, bar, box, drawing, label, line
+from dpaudit.report.charts.svg_shapes import LEFT, RIGHT, bar, box, drawing, label, line
 from dpaudit.report.document import Figure, Styled, Table
 from dpaudit.report.rounding import at_most
 

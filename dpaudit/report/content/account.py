@@ -21,7 +21,7 @@ from dpaudit.report.charts.timeline import timeline
 from dpaudit.report.charts.trade_off import trade_off_figure, trade_off_table
 from dpaudit.report.content.audit import verdict_badge
 from dpaudit.report.content.findings import finding_blocks
-from dpaudit.report.document import Block, Document, Facts, Figures, Fold, Heading, Paragraph, Section, Table, facts
+from dpaudit.report.document import Block, Document, FactList, Figures, Fold, Heading, Paragraph, Section, Table, facts
 from dpaudit.report.interface import Report
 from dpaudit.report.rounding import at_most
 
@@ -162,7 +162,7 @@ def _brief(account: Account) -> Document:
         last = [Table(HEADER, rows)]
         last += [Paragraph(f"… and {left} cheaper releases; --format json lists all")] if left else []
     said = [*((each.rule, each.message) for each in bound.findings), *(("note", note) for note in bound.notes)]
-    sections = [Section(first), Section([*last, Facts(said)])] if last else [Section([*first, Facts(said)])]
+    sections = [Section(first), Section([*last, FactList(said)])] if last else [Section([*first, FactList(said)])]
     sections += [_odometer(account.readings)] if account.readings else []
     sections += [Section([trade_off_table(account.curves.rates)])] if account.curves.rates else []
     sections += [Section([table]) for table in account.curves.tables()]

@@ -14,7 +14,7 @@ from dpaudit.report.document import (
     Badge,
     Block,
     Document,
-    Facts,
+    FactList,
     Figures,
     Fold,
     Heading,
@@ -139,7 +139,7 @@ def _brief(verdict: Verdict) -> list[Block]:
     pairs += [(each.rule, each.message + (f" ({each.where})" if each.where else "")) for each in verdict.findings]
     pairs += [] if verdict.witness is None else _brief_witness(verdict.witness)
     pairs.append(("seed", f"{verdict.seed}; neighbours {verdict.neighbours}; {verdict.seconds:.2f} s"))
-    return [Heading(f"{MARKS[verdict.verdict]} {verdict.subject}: {outcome}  ({claim})"), Facts(pairs)]
+    return [Heading(f"{MARKS[verdict.verdict]} {verdict.subject}: {outcome}  ({claim})"), FactList(pairs)]
 
 
 def _brief_witness(witness: Mapping[str, Any]) -> list[tuple[str, str]]:

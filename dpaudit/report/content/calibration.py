@@ -9,7 +9,7 @@ from typing import Any
 from dpaudit.claims import Enclosure, show
 from dpaudit.noise import MECHANISMS
 from dpaudit.report.content.start import claim_words
-from dpaudit.report.document import Document, Facts, Heading, Section
+from dpaudit.report.document import Document, FactList, Heading, Section
 from dpaudit.report.interface import Report
 from dpaudit.report.rounding import decimal, enclosure_words
 
@@ -43,7 +43,7 @@ def calibration_report(data: Mapping[str, Any]) -> Report:
     pairs.append(("python", data["python"]))
     for other in data["others"]:
         pairs.append(("instead", f"{other['value']} by {other['theorem']}" + ("; " + _when(True) if other["adaptive"] else "")))
-    return Report(lambda depth: Document("Calibration", [Section([Heading(head), Facts(pairs)])]), lambda: data)
+    return Report(lambda depth: Document("Calibration", [Section([Heading(head), FactList(pairs)])]), lambda: data)
 
 
 def _when(adaptive: bool) -> str:
@@ -66,4 +66,4 @@ def enclosure_report(enclosure: Enclosure, symbol: str, method: str, places: int
         whom = "an ε0-LDP randomiser" if generic else "the same reports"
         whom += " at the lower end" if symbol == "ε0" else ""
         pairs.append(("attack", f"ε ≥ {decimal(enclosure.attack, 12)} for {whom}, by the shuffled observer"))
-    return Report(lambda depth: Document(symbol, [Section([Heading(head), Facts(pairs)])]), lambda: data)
+    return Report(lambda depth: Document(symbol, [Section([Heading(head), FactList(pairs)])]), lambda: data)

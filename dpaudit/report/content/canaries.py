@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from dpaudit.claims import show
-from dpaudit.report.document import Document, Facts, Heading, Section
+from dpaudit.report.document import Document, FactList, Heading, Section
 from dpaudit.report.interface import Report
 from dpaudit.report.rounding import at_most
 
@@ -30,7 +30,7 @@ def canaries_report(data: Mapping[str, Any], delta: Fraction, runs: int) -> Repo
     if (curve := data.get("curve")) is not None:
         pairs.append(("curve", _curve_words(curve)))
     pairs += [("method", lower["method"]), ("holds", MEANING)]
-    return Report(lambda depth: Document("Canaries", [Section([Heading(head), Facts(pairs)])]), lambda: data)
+    return Report(lambda depth: Document("Canaries", [Section([Heading(head), FactList(pairs)])]), lambda: data)
 
 
 def _curve_words(curve: Mapping[str, Any]) -> str:

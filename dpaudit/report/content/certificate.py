@@ -8,7 +8,7 @@ from typing import Any
 from dpaudit.claims import Claim, exact, float_down
 from dpaudit.claims.verdict import BY_PLAN, BY_WATCH, behind_door
 from dpaudit.report.content.account import SEES
-from dpaudit.report.document import Document, Facts, Heading, Section
+from dpaudit.report.document import Document, FactList, Heading, Section
 from dpaudit.report.interface import Depth, Report
 from dpaudit.report.rounding import at_least, at_most
 
@@ -44,7 +44,7 @@ def verified_report(answer: Mapping[str, Any], predicate: Mapping[str, Any]) -> 
 
 
 def _document(head: str, predicate: Mapping[str, Any], after: Pairs, before: Pairs | None = None) -> Document:
-    return Document("Certificate", [Section([Heading(head), Facts([*(before or []), *_content(predicate), *after])])])
+    return Document("Certificate", [Section([Heading(head), FactList([*(before or []), *_content(predicate), *after])])])
 
 
 def _content(predicate: Mapping[str, Any]) -> Pairs:

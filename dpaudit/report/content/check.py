@@ -173,7 +173,7 @@ def _brief(checked: Checked) -> Document:
     rows = [(f"{MARKS[b.state]} {b.name}", *_cells(b), b.verdict, b.state) for b in checked.budgets]
     sections = [Section([doc.Table(("  budget", *HEADER[1:]), rows)])] if rows else []
     sections += [Section(_brief_budget(budget)) for budget in checked.budgets]
-    sections += [Section([doc.Facts(_finding_pairs(finding))]) for finding in checked.findings]
+    sections += [Section([doc.FactList(_finding_pairs(finding))]) for finding in checked.findings]
     if checked.removed:
         sections.append(Section([facts({"removed": _removed(checked).replace("In", "in", 1)})]))
     return Document("Privacy budgets", [*sections, Section([doc.Paragraph(summary(checked))])])
@@ -191,7 +191,7 @@ def _brief_budget(budget: Judged) -> list[Block]:
     left = len(budget.findings) - MOST
     pairs += [("", f"and {left} more findings; --format json lists all")] if left > 0 else []
     pairs += [("do", what_to_do(budget))] if budget.state == "fails" else []
-    return [doc.Heading(f"{MARKS[budget.state]} {budget.name}: {budget.verdict.upper()}{state}"), doc.Facts(pairs)]
+    return [doc.Heading(f"{MARKS[budget.state]} {budget.name}: {budget.verdict.upper()}{state}"), doc.FactList(pairs)]
 
 
 def _finding_pairs(finding: Noted) -> list[tuple[str, str]]:

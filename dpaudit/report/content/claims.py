@@ -138,7 +138,7 @@ def _section(one: Decided) -> Section:
     ]
     figures = one.evidence.get("figures", [])
     blocks += [paper_figure(each) for each in (figures if isinstance(figures, list) else [figures])]
-    return Section([*blocks, doc.Facts([*_grade(one), *_evidence(one)])], one.id)
+    return Section([*blocks, doc.FactList([*_grade(one), *_evidence(one)])], one.id)
 
 
 def _evidence(one: Decided) -> list[doc.Fact]:
@@ -149,7 +149,9 @@ def _evidence(one: Decided) -> list[doc.Fact]:
         if rows is not None:
             pairs.append((_formula(name), doc.Table(tuple(map(_formula, rows[0])), [tuple(map(_cell, row)) for row in rows[1]])))
         elif isinstance(value, dict) and len(value) > 1:
-            pairs.append((_formula(name), doc.Facts([(_formula(key), _formula(in_words(each))) for key, each in value.items()])))
+            pairs.append(
+                (_formula(name), doc.FactList([(_formula(key), _formula(in_words(each))) for key, each in value.items()]))
+            )
         else:
             pairs.append((_formula(name), _formula(in_words(value))))
     if one.code:
@@ -182,4 +184,4 @@ def _story(one: Decided) -> list[Block]:
         ("claim", one.statement),
         ("why" if one.failed else "found", one.summary),
     ]
-    return [doc.Heading(head), doc.Facts([*said, *_grade(one), *_evidence(one)])]
+    return [doc.Heading(head), doc.FactList([*said, *_grade(one), *_evidence(one)])]

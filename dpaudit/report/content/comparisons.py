@@ -9,7 +9,7 @@ from typing import Any
 
 from dpaudit.claims import show
 from dpaudit.report.content.start import at_most_or_none, claim_words
-from dpaudit.report.document import Document, Facts, Heading, Section, Table
+from dpaudit.report.document import Document, FactList, Heading, Section, Table
 from dpaudit.report.interface import Report
 from dpaudit.report.rounding import at_most, enclosure_words
 
@@ -30,7 +30,7 @@ def ledgers_report(data: Mapping[str, Any]) -> Report:
     said = [(each["rule"], f"{ledger['name']}: {each['message']}") for ledger in ledgers for each in ledger["findings"]]
     if len({ledger["delta"] for ledger in ledgers}) > 1:
         said.append(("note", "these figures are at different δ; give --delta to compare them at one"))
-    return Report(lambda depth: Document("Ledgers", [Section([Table(head, rows), Facts(said)])]), lambda: data)
+    return Report(lambda depth: Document("Ledgers", [Section([Table(head, rows), FactList(said)])]), lambda: data)
 
 
 def _epsilon(figures: Mapping[str, str]) -> str:
@@ -81,7 +81,7 @@ def peers_report(data: Mapping[str, Any]) -> Report:
     summed = data["pure"] is None or data["method"] == "pure sum"
     by = data["method"] if summed else f"{data['method']}; pure sum {at_most(Fraction(data['pure']))}"
     first = Section(
-        [Heading(f"dpaudit: {figure} at δ = {data['delta']}, certified"), Facts([("by", by), ("of", data["releases"])])]
+        [Heading(f"dpaudit: {figure} at δ = {data['delta']}, certified"), FactList([("by", by), ("of", data["releases"])])]
     )
     rows = [
         (
@@ -94,7 +94,7 @@ def peers_report(data: Mapping[str, Any]) -> Report:
     said += [("cannot", f"{peer}: {_missing(missing)}") for peer, missing in data["cannot"].items() if missing]
     said.append(("note", "peers are given continuous noise of the same size; ours is on a grid"))
     table = Table(("peer", "method", "version", "ε ≤", "time", "agrees", "note"), rows)
-    return Report(lambda depth: Document("Peers", [first, Section([table]), Section([Facts(said)])]), lambda: data)
+    return Report(lambda depth: Document("Peers", [first, Section([table]), Section([FactList(said)])]), lambda: data)
 
 
 def _missing(missing: Mapping[str, str]) -> str:

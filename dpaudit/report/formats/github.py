@@ -9,7 +9,7 @@ import secrets
 
 from dpaudit.claims.exit_codes import HOLDS
 from dpaudit.claims.rules import RULES
-from dpaudit.gate.results import Checked, Judged, Place
+from dpaudit.gate.results import Checked, Judged, SourcePlace
 from dpaudit.report.content.check import accepted
 from dpaudit.report.formats.text import write as write_text
 from dpaudit.report.interface import Report, gate_of
@@ -40,7 +40,7 @@ def _of_budget(budget: Judged) -> list[str]:
     return lines
 
 
-def annotation(level: str, place: Place, title: str, message: str) -> str:
+def annotation(level: str, place: SourcePlace, title: str, message: str) -> str:
     return f"::{level} file={_property(place.file)},line={place.line},title={_property(title)}::{_data(message)}"
 
 

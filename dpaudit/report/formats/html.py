@@ -66,7 +66,7 @@ def html(block: Block) -> Html:
             return element("p", inline(content), class_=KINDS[kind])
         case doc.Table():
             return _table(block)
-        case doc.Facts(pairs):
+        case doc.FactList(pairs):
             return _facts(pairs)
         case doc.Listing(items):
             return element("ul", *(element("li", inline(item)) for item in items))
@@ -109,4 +109,4 @@ def _facts(pairs: Iterable[tuple[Line, Any]]) -> Html:
 
 
 def _fact(name: Line, value: Any) -> tuple[Html, Html]:
-    return element("dt", inline(name)), element("dd", html(value) if isinstance(value, doc.Facts) else inline(value))
+    return element("dt", inline(name)), element("dd", html(value) if isinstance(value, doc.FactList) else inline(value))

@@ -34,7 +34,7 @@ def _block(block: Block) -> list[str]:
             return [inline(content)]
         case doc.Table(header, rows):
             return [table(header, rows)]
-        case doc.Facts(pairs):
+        case doc.FactList(pairs):
             return _facts(pairs)
         case doc.Listing(items):
             return ["\n".join(f"- {inline(item)}" for item in items)]
@@ -51,11 +51,11 @@ def _block(block: Block) -> list[str]:
 
 def _facts(pairs: Sequence[tuple[Line, Any]]) -> list[str]:
     """Tables stand below, each under its label."""
-    short = [(name, value) for name, value in pairs if not isinstance(value, doc.Table | doc.Facts)]
+    short = [(name, value) for name, value in pairs if not isinstance(value, doc.Table | doc.FactList)]
     rows = [[f"**{inline(name)}**", inline(value)] for name, value in short]
     written = [_table(("", ""), rows)] if rows else []
     for name, value in pairs:
-        if isinstance(value, doc.Table | doc.Facts):
+        if isinstance(value, doc.Table | doc.FactList):
             written += [f"**{inline(name)}**", *_block(value)]
     return written
 

@@ -10,7 +10,7 @@ from dpaudit import __version__
 from dpaudit.claims.exit_codes import HOLDS, UNUSABLE
 from dpaudit.claims.json_text import as_json
 from dpaudit.claims.rules import RULES
-from dpaudit.gate.results import Checked, Judged, Noted, Place
+from dpaudit.gate.results import Checked, Judged, Noted, SourcePlace
 from dpaudit.report.content.check import accepted
 from dpaudit.report.interface import Report, gate_of
 
@@ -84,6 +84,6 @@ def _index(rule: str) -> int:
     return [*RULES, *STATES].index(rule)
 
 
-def _location(place: Place) -> dict[str, Any]:
+def _location(place: SourcePlace) -> dict[str, Any]:
     file = {"uri": quote(place.file), "uriBaseId": "%SRCROOT%"}
     return {"physicalLocation": {"artifactLocation": file, "region": {"startLine": place.line}}}

@@ -40,7 +40,7 @@ def _block(block: Block, room: int | None) -> list[str]:
             return [plain_text(content)] if _is_copied(content) else textwrap.wrap(plain_text(content), width)
         case doc.Table(header, rows):
             return _table([plain_text(cell) for cell in header], [[plain_text(cell) for cell in row] for row in rows], room)
-        case doc.Facts(pairs, column):
+        case doc.FactList(pairs, column):
             return [line for name, value in pairs for line in _fact(plain_text(name), value, column, room)]
         case doc.Listing(items):
             return [line for item in items for line in textwrap.wrap(plain_text(item), width, subsequent_indent="    ")]
@@ -81,15 +81,15 @@ def _fact(label: str, value: Any, column: int, room: int | None) -> list[str]:
         rows = [[plain_text(cell) for cell in row] for row in value.rows]
         lines = fitted([plain_text(cell) for cell in value.header], rows, (room or WIDTH) - len(indent))
         return [*above, *textwrap.indent("\n".join(lines), indent).splitlines()]
-    if isinstance(value, doc.Facts):
+    if isinstance(value, doc.FactList):
         return [*above, *_nested(value, width, indent)]
     beside = f"  {label:<{column}}" if len(label) < column else indent
     lines = textwrap.wrap(plain_text(value), width, initial_indent=beside, subsequent_indent=indent) or [beside.rstrip()]
     return lines if len(label) < column else [*above, *lines]
 
 
-def _nested(value: doc.Facts, width: int, indent: str) -> list[str]:
-    pairs = [(plain_text(name), plain_text(each)) for name, each in value.pairs if not isinstance(each, doc.Table | doc.Facts)]
+def _nested(value: doc.FactList, width: int, indent: str) -> list[str]:
+    pairs = [(plain_text(name), plain_text(each)) for name, each in value.pairs if not isinstance(each, doc.Table | doc.FactList)]
     column = min(max(columns(name) for name, _ in pairs), 32, max(width - 40, 8))
     lines = []
     for name, each in pairs:

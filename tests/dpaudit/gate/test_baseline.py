@@ -13,12 +13,12 @@ import pytest
 
 from dpaudit.claims import Claim, DpauditError
 from dpaudit.gate.baseline import baseline_of, change, read_baseline
-from dpaudit.gate.results import Judged, Place
+from dpaudit.gate.results import Judged, SourcePlace
 
 Gate = Callable[..., Any]
 TOP = '[tool.dpaudit]\nbaseline = "dpaudit-baseline.json"\n'
 SERVICE = Judged(
-    "service", "mine.py:f", Claim("1"), "certified", "certified", 0, "why", Place("mine.py", 1), Fraction("0.95"),
+    "service", "mine.py:f", Claim("1"), "certified", "certified", 0, "why", SourcePlace("mine.py", 1), Fraction("0.95"),
     stated={"neighbours": "replace_one"},
 )  # fmt: skip
 

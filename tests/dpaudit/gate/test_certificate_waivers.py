@@ -11,7 +11,7 @@ from dpaudit.certificate import AuditEvidence, audit_subject
 from dpaudit.claims import Claim
 from dpaudit.gate.certificate_waivers import waivers_of
 from dpaudit.gate.policy import Config, GateBudget
-from dpaudit.gate.results import Place, Waiver
+from dpaudit.gate.results import SourcePlace, Waiver
 from dpaudit.gate.subject_budgets import judge_subject
 from dpaudit.gate.waivers import note
 from dpaudit.subjects.targets import subjects_of
@@ -46,7 +46,7 @@ def config(target: str, fingerprint: str, expires: date) -> Config:
 
 def test_a_waiver_counts_where_the_gate_counts_it(target: str, audited: AuditEvidence) -> None:
     budget = GateBudget("ratings", Claim("1"), subject=target)
-    (noted,) = note(judge_subject(budget, 1, 1e-6), budget, Place("x", 1), [], TODAY)
+    (noted,) = note(judge_subject(budget, 1, 1e-6), budget, SourcePlace("x", 1), [], TODAY)
     assert noted.rule == "DPA003"
     held = config(target, noted.fingerprint, TODAY)
     assert [waiver.owner for waiver in waivers_of(held, target, audited, None, None)] == ["us"]

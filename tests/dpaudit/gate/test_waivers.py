@@ -13,13 +13,13 @@ from dpaudit.claims import Claim
 from dpaudit.cli import main
 from dpaudit.gate.budget_facts import BudgetFacts, not_checked
 from dpaudit.gate.policy import GateBudget
-from dpaudit.gate.results import Judged, Place, Waiver
+from dpaudit.gate.results import Judged, SourcePlace, Waiver
 from dpaudit.gate.waivers import fingerprint, note, stale, waived_code
 
 Gate = Callable[..., Any]
 TODAY = date(2027, 1, 31)
 SERVICE = GateBudget("service", Claim("1"), subject="mine.py:thin")
-HERE = Place("mine.py", 1)
+HERE = SourcePlace("mine.py", 1)
 
 
 def finding(rule: str, where: str = "thin", message: str = "m") -> dict[str, str]:

@@ -21,7 +21,7 @@ import pytest
 from websocket import WebSocket, create_connection
 
 from dpaudit.claims import Claim
-from dpaudit.gate.results import Checked, Judged, Noted, Place, Waiver
+from dpaudit.gate.results import Checked, Judged, Noted, SourcePlace, Waiver
 
 # Labels of charts that leave the page; pairs of them that cover each other.
 OUTSIDE = """[...document.querySelectorAll('svg text')].filter(t => { const r = t.getBoundingClientRect();
@@ -31,7 +31,7 @@ COVERED = """[...document.querySelectorAll('svg')].flatMap(s => { const t = [...
   p.left < q.right && q.left < p.right && p.top + 3 < q.bottom && q.top + 3 < p.bottom).map(([b]) => a + ' / ' + b)) })"""
 
 NASTY = "release '<script>alert(1)</script>' | 50 %,\r\n::error::owned\n##[error]owned \x00\x1b[31m ![x](http://x.example) @all `"
-HERE = Place("service/a b:c.py", 13)
+HERE = SourcePlace("service/a b:c.py", 13)
 WAIVER = Waiver("DPA004", "b" * 16, f"reason {NASTY}", "ann <ann@example.org>", date(2027, 1, 31))
 FINDING = Noted("DPA004", NASTY, NASTY, "a" * 16, HERE, fails=True)
 HOLDS = Judged(
@@ -43,7 +43,7 @@ WAIVED = replace(FAILS, name="waived", code=0, findings=(replace(FINDING, waiver
 UNPROVEN = replace(HOLDS, name="unproven", verdict="unproven", code=3, reason=NASTY, upper=None)
 NOTED = replace(HOLDS, name="noted", findings=(replace(FINDING, rule="DPA006", fails=False),), change=None)
 GONE = replace(HOLDS, name="gone", verdict="not checked", code=2, reason=NASTY, upper=None, lower=None, detectable=None)
-STALE = Noted("DPA008", NASTY, "pyproject.toml:3", "c" * 16, Place("pyproject.toml", 3), fails=True)
+STALE = Noted("DPA008", NASTY, "pyproject.toml:3", "c" * 16, SourcePlace("pyproject.toml", 3), fails=True)
 EVERYTHING = Checked(
     "pyproject.toml", (HOLDS, FAILS, WAIVED, UNPROVEN, NOTED, GONE), (STALE,), ("old <b>budget</b>",), seed=1, seconds=2.0
 )

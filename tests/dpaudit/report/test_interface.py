@@ -7,7 +7,7 @@ import pytest
 from dpaudit.claims import DpauditError
 from dpaudit.gate.results import Checked
 from dpaudit.report.content.check import check_report
-from dpaudit.report.document import Document, Facts, Heading, Paragraph, Section, Table, plain_text
+from dpaudit.report.document import Document, FactList, Heading, Paragraph, Section, Table, plain_text
 from dpaudit.report.formats import renderers, write
 from dpaudit.report.interface import Depth, Report, gate_of
 
@@ -15,7 +15,7 @@ PEOPLE = ("text", "html", "markdown")
 
 
 def toy_page(depth: Depth) -> Document:
-    blocks = (Heading("A toy"), Facts([("depth", depth)]), Table(("a", "b"), [("1", "cell")]), Paragraph("the end"))
+    blocks = (Heading("A toy"), FactList([("depth", depth)]), Table(("a", "b"), [("1", "cell")]), Paragraph("the end"))
     return Document("Toy", [Section(blocks, anchor="toy")])
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpaudit.report.charts.shapes import bar, box, drawing, label
+from dpaudit.report.charts.svg_shapes import bar, box, drawing, label
 
 
 def test_a_bar_of_blocks_shows_whatever_is_not_nothing() -> None:

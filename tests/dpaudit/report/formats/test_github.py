@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 
-from dpaudit.gate.results import Checked, Place
+from dpaudit.gate.results import Checked, SourcePlace
 from dpaudit.report.content.check import check_report
 from dpaudit.report.formats.github import annotation, list_annotations, write
 
 
 def test_a_github_annotation_is_one_line_and_escapes_as_the_runner_reads(gates: dict[str, Checked]) -> None:
-    line = annotation("error", Place("a,b:c%.py", 3), "title: 50 %, more", "first\r\nsecond 50 %")
+    line = annotation("error", SourcePlace("a,b:c%.py", 3), "title: 50 %, more", "first\r\nsecond 50 %")
     assert line == "::error file=a%2Cb%3Ac%25.py,line=3,title=title%3A 50 %25%2C more::first%0D%0Asecond 50 %25"
     levels = [re.match(r"::(\w+) ", each) for each in list_annotations(gates["everything"])]
     assert [level and level[1] for level in levels] == ["error", "notice", "error", "warning", "error", "error"]

@@ -18,7 +18,7 @@ EVERY: list[doc.Block] = [
     doc.Paragraph((doc.Styled(NASTY, "strong"), doc.Styled("x_i", "formula"), doc.Styled("a b", "code")), "note"),
     doc.Contents([doc.Link(NASTY, "here")]),
     doc.Table((NASTY,), [(NASTY,)], "roomy"),
-    doc.Facts([(NASTY, NASTY), ("rows", doc.Table(("k",), [("v",)])), ("more", doc.Facts([("a", NASTY)]))]),
+    doc.FactList([(NASTY, NASTY), ("rows", doc.Table(("k",), [("v",)])), ("more", doc.FactList([("a", NASTY)]))]),
     doc.Listing([NASTY]),
     doc.Code(NASTY),
     doc.Figures([doc.Figure(SVG, NASTY)]),

@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
-from dpaudit.report.document import Badge, Code, Contents, Document, Facts, Fold, Heading, Link, Paragraph, Section, Styled, Table
+from dpaudit.report.document import (
+    Badge,
+    Code,
+    Contents,
+    Document,
+    FactList,
+    Fold,
+    Heading,
+    Link,
+    Paragraph,
+    Section,
+    Styled,
+    Table,
+)
 from dpaudit.report.formats.markdown import plain, render, table
 
 
@@ -20,7 +33,7 @@ def test_text_in_markdown_stays_text() -> None:
 
 def test_a_document_keeps_its_order_and_folds_what_is_long() -> None:
     first = Section([Heading(("a_b ", Badge("refuted", "bad"), Link("top", "top", back=True))), Contents([Link("x", "x")])])
-    facts = Facts([("n", "1 | 2"), ("rows", Table(("k",), [("v",)]))])
+    facts = FactList([("n", "1 | 2"), ("rows", Table(("k",), [("v",)]))])
     second = Section([Paragraph((Styled("Why: ", "strong"), "so")), Fold("More", [Code("1  2"), facts])])
     assert render(Document("t", [first, second])).split("\n\n") == [
         r"## a\_b ✗ refuted",

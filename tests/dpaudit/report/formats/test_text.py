@@ -6,7 +6,7 @@ import pytest
 
 from dpaudit.papers.checks import Decided
 from dpaudit.report.content.claims import claims_report
-from dpaudit.report.document import Code, Document, Facts, Heading, Listing, Paragraph, Section, Styled, Table
+from dpaudit.report.document import Code, Document, FactList, Heading, Listing, Paragraph, Section, Styled, Table
 from dpaudit.report.formats import write
 from dpaudit.report.formats.columns import columns
 from dpaudit.report.formats.text import WIDTH, render
@@ -64,7 +64,7 @@ def test_a_stranger_s_evidence_does_not_steer_the_terminal() -> None:
 
 
 def test_sections_are_parted_by_an_empty_line_and_facts_stand_beside_their_labels() -> None:
-    facts = Facts([("why", "it is"), ("others-actions", "a long label"), ("", "more")])
+    facts = FactList([("why", "it is"), ("others-actions", "a long label"), ("", "more")])
     first, empty = Section([Heading("✓ a"), facts]), Section([])
     last = Section([Table(("a", "b"), [("1", "22")]), Listing(["one"]), Code("x\ny")])
     lines = ["✓ a", "  why      it is", "  others-actions", "           a long label", "           more", ""]
