@@ -45,6 +45,7 @@ __all__ = [
 REPLACE_ONE, ADD_REMOVE = "replace-one", "add-remove"  # what a record of a release says of the data it was made from
 _TEXT = "print what the channel returns instead"
 _COUNT = 'release the count instead: channel.release("count", np.isfinite(x).sum(), noise, sensitivity=1)'
+_LENGTH = "how many entries it has depends on private values: count (x == value).sum() for each value of a public list"
 _CONVERSION = (
     "stay with numpy functions of the sealed data: np.stack([a, b]) for a list of sealed numbers, x[:, None] == np.arange(k) for "
     "one-hot rows, np.bincount(labels, weights, minlength=k) for sums by group; convert what the channel returns"
@@ -170,7 +171,7 @@ class Sealed(NDArrayOperatorsMixin):
     @property
     def shape(self) -> tuple[int, ...]:
         if self._private.hidden:
-            self._leak("its length", _COUNT)
+            self._leak("its length", _LENGTH if isinstance(self._private.trace, Untraced) else _COUNT)
         return self._private.value.shape
 
     @property
@@ -261,7 +262,12 @@ class Sealed(NDArrayOperatorsMixin):
 
     # What keeps the trace, as far as it is known.
     def __getitem__(self, index: Any) -> Sealed:
-        if any(isinstance(part, Sealed) for part in (index if isinstance(index, tuple) else (index,))):
+        parts = [part for part in (index if isinstance(index, tuple) else (index,)) if isinstance(part, Sealed)]
+        if any(part._private.value.dtype.kind in "iu" for part in parts):
+            self._leak(
+                "which entries an index chooses", "release the index first, as channel.release(…) of scores and np.argmax of it"
+            )
+        if parts:
             self._leak("how many entries a mask or an index leaves", "np.where(mask, x, 0) keeps every record in its place")
         part = known.index(self._private, index)
         return Sealed(part.named(origin_of_part(self._private.origin, index)), self._run)

@@ -13,7 +13,7 @@ import numpy as np
 from dpaudit.sealed.traces import ranges
 from dpaudit.sealed.traces.arithmetic import added, clip, contraction, divide, extreme, multiply, negative
 from dpaudit.sealed.traces.conditions import compared, is_member, is_number, logic, where
-from dpaudit.sealed.traces.counts import bincount, count_nonzero, histogram, sum_of_numbers
+from dpaudit.sealed.traces.counts import bincount, count_nonzero, histogram, ranked, sum_of_numbers
 from dpaudit.sealed.traces.functions import binned, floored, function_of, numbers_for, raised, remainder, retyped, rounded
 from dpaudit.sealed.traces.layout import index, joined, rearranged, transposed
 from dpaudit.sealed.traces.norms import row_norm
@@ -76,6 +76,11 @@ FUNCTIONS: dict[Callable[..., Any], Operation] = {
     np.cumsum: running,
     np.count_nonzero: count_nonzero,
     np.bincount: bincount,
+    np.max: ranked(np.max),
+    np.min: ranked(np.min),
+    np.amax: ranked(np.max),
+    np.amin: ranked(np.min),
+    np.median: ranked(np.median),
     np.histogram: histogram,
     np.clip: clip,
     np.dot: dot,
@@ -99,6 +104,8 @@ METHODS: dict[str, Operation] = {
     "cumsum": running,
     "clip": clip,
     "dot": dot,
+    "max": ranked(np.max),
+    "min": ranked(np.min),
     "round": rounded,
 }
 

@@ -105,7 +105,7 @@ def _examine(case: Case, options: Options) -> Examination:
         if subject.grey:
             options.progress(Milestone(_proven(proof)))
         shown = _attack(replace(case, engine=engine, search=not _settles(proof, case.claim)), proof)
-    shown = _complete(case, proof, shown, picture=options.picture)
+        shown = _complete(case, proof, shown, picture=options.picture)
     verdict = _stopped(case, shown, decide(subject, case.claim, proof, shown, case.seed))
     verdict = replace(verdict, findings=at_their_lines(subject, verdict.findings, case.seed))
     return Examination(verdict if subject.grey else _noted(case, verdict), proof, shown)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -160,12 +162,12 @@ def _run(subject: Subject, data: Any, seed: int) -> _Run:
             raise
     if noticed.leaks:  # also one that the subject caught
         raise noticed.leaks[0]
-    refuse_sealed(returned, subject.name, [] if sealed is None else [sealed, data])
+    refuse_sealed(returned, _defined_at(subject), [] if sealed is None else [sealed, data])
     proven = sealed is not None
     del sealed, returned
     left = surviving_seals(seals, channel.events)
     if left:
-        raise Leak(describe_memory(subject.function, left), subject.name, "a run may keep nothing of its data")
+        raise Leak(describe_memory(subject.function, left), _defined_at(subject), "a run may keep nothing of its data")
     if proven:
         _compare_with_plain(subject, data, seed, channel)
     releases = [event.record for event in channel.events if event.record is not None]
@@ -174,6 +176,12 @@ def _run(subject: Subject, data: Any, seed: int) -> _Run:
     ]
     proven = proven and not doubts and all(event.derived is not None for event in channel.events)
     return _Run(data, seed, releases, list(channel.findings), proven, [*channel.untraced, *doubts])
+
+
+def _defined_at(subject: Subject) -> str:
+    """file:line of its function; its name where that cannot be told."""
+    code = getattr(inspect.unwrap(subject.function), "__code__", None)
+    return subject.name if code is None else f"{os.path.basename(code.co_filename)}:{code.co_firstlineno}"
 
 
 def _compare_with_plain(subject: Subject, data: Any, seed: int, sealed: Channel) -> None:

@@ -1,19 +1,22 @@
-"""Counts and sums by group: one record moves a few of many coordinates.
+"""Counts and sums by group, of which one record moves a few; and extremes and medians, which it moves within a range.
 
 Each operation gives None where it cannot say: the result is then untraced.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from dpaudit.claims import Leak
+from dpaudit.sealed.callers import caller
 from dpaudit.sealed.dependence import distinct
 from dpaudit.sealed.joint_bounds import Joint, Shares
-from dpaudit.sealed.trace import ANYONE, Precision, Private, Spread, gap
+from dpaudit.sealed.trace import ANYONE, NOBODY, Elements, Precision, Private, Spread, fits, gap
 from dpaudit.sealed.traces.conditions import compared
-from dpaudit.sealed.traces.functions import Operand, numbers_for, operand, public, shared_records
+from dpaudit.sealed.traces.functions import Operand, exact_kind, numbers_for, operand, public, shared_records
 from dpaudit.sealed.traces.sums import many_terms, total
 
 _MANY = 2.0**31  # no count is larger
@@ -43,7 +46,10 @@ def bincount(labels: Any, weights: Any = None, minlength: Any = 0) -> Private | 
         given = operand(labels)
         if given is None or given.value.dtype != np.int64:
             return None
-        if given.trace.low.min() < 0 or given.trace.high.max() >= minlength:  # its length would tell
+        if given.trace.low.min() >= 0 and given.trace.high.max() >= minlength:  # its length would tell
+            least = int(given.trace.high.max()) + 1
+            raise Leak("how many counts there are", caller(), f"np.bincount(x, minlength={least}) has as many for any data")
+        if given.trace.low.min() < 0:
             return None
         if weights is not None:
             return _sums(given, operand(weights), int(minlength))
@@ -112,3 +118,31 @@ def _sums(labels: Operand, weights: Operand | None, length: int) -> Private | No
     trace = Spread(owners, np.full((1, length), width), few if few < length else None, both)
     terms = many_terms(len(ids), labels.removal)
     return Private(value, trace, Precision(weights.bits, size * terms).combine(weights.bits, size * terms, terms), labels.removal)
+
+
+def ranked(function: Callable[..., Any]) -> Callable[..., Private | None]:
+    """The known operation for np.max, np.min and np.median of replaceable records.
+
+    Each grows with every entry, so that it lies between what it is of all lower and of all upper ends, and no record moves it
+    further than that. A median of an even number is half the sum of two entries: one more bit.
+    """
+
+    def operation(a: Any, axis: Any = None, **more: Any) -> Private | None:
+        given = operand(a)
+        if more or given is None or given.public or given.removal or not given.stable or not given.trace.finite:
+            return None
+        if not given.value.size or not (axis is None or isinstance(axis, int)):
+            return None
+        ids, low, high = (
+            np.broadcast_to(part, given.value.shape) for part in (given.trace.ids, given.trace.low, given.trace.high)
+        )
+        value, low, high = (np.asarray(function(part, axis=axis)) for part in (given.value, low, high))
+        precision = Precision(given.bits + (function is np.median), given.trace.size)
+        if not exact_kind(value, given.trace.size) or not fits(precision.bits, precision.size) or (ids == NOBODY).any():
+            return None
+        first, last = ids.min(axis=axis), ids.max(axis=axis)
+        if bool((first == last).all()):  # of one record each
+            return Private(value, Elements(np.asarray(first), low, high), precision, False)
+        return Private(value, Spread(np.unique(ids), gap(low, high)[np.newaxis]), precision, False)
+
+    return operation
