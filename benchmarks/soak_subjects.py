@@ -7,6 +7,7 @@ import importlib.util
 import io
 import logging
 import random
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -21,6 +22,7 @@ from dpaudit.subjects.subject import Subject
 PROGRAMS = 3000
 SAMPLES = 200  # runs a side: what is exact needs none, and statistics may miss, never accuse
 SEED = 13
+TOLD = 100  # programs between two lines about how far it is
 
 
 @dataclass(frozen=True)
@@ -104,6 +106,9 @@ def subjects(folder: Path, scale: float) -> Figures:
         if outcome.problem:
             problems[outcome.problem] += 1
             print(f"# program {index}\n{outcome.text()}", flush=True)
+        if (index + 1) % TOLD == 0:
+            shown = ", ".join(f"{number} {name}s" for name, number in sorted(problems.items())) or "nothing wrong"
+            print(f"# {index + 1:,} of {count:,} programs: {shown}", file=sys.stderr, flush=True)
     for name in ("false certificate", "false refutation", "error"):
         yield Figure(f"{count} random programs: {name}s", "0", str(problems[name]), problems[name] == 0)
     for name, number in sorted(verdicts.items()):
