@@ -48,7 +48,7 @@ def noisy_max_of(noise: Any) -> Noise:
     if mechanism_of(noise).verb == NoisyMax.verb:
         found: Noise = noise
         return found
-    if noise.rate is None or not isinstance(noise.size, Fraction):
+    if not isinstance(noise.size, Fraction) or noise.rate is None:
         raise InvalidValue(
             "noise", noise.name, "dp.Laplace(scale): the theorem of noisy max is about Laplace noise, one for all trials; with "
             "other noise release all scores and take the arg max of what the channel returns",
