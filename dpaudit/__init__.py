@@ -17,7 +17,7 @@ PUBLIC = {
     "channel": ("Planned",),
     "claims": ("Bound", "BudgetExceeded", "Claim", "DpauditError", "Enclosure", "Verdict"),
     "deployment": ("live", "replay", "simulate"),
-    "ledger": ("open_ledger",),
+    "ledger": ("Budget", "open_ledger"),
     "neighbours": ("add_remove", "replace_one"),
     "noise": (
         "Exponential",

@@ -14,6 +14,7 @@ from dpaudit.claims import Verdict as Verdict
 from dpaudit.deployment import live as live
 from dpaudit.deployment import replay as replay
 from dpaudit.deployment import simulate as simulate
+from dpaudit.ledger import Budget as Budget
 from dpaudit.ledger import open_ledger as open_ledger
 from dpaudit.neighbours import add_remove as add_remove
 from dpaudit.neighbours import replace_one as replace_one
@@ -36,6 +37,7 @@ PUBLIC: dict[str, tuple[str, ...]]
 FORMER: dict[str, tuple[str, ...]]
 __all__ = [
     "Bound",
+    "Budget",
     "BudgetExceeded",
     "Claim",
     "DpauditError",

@@ -20,6 +20,7 @@ from dpaudit.certificate.facts.reliance import Reliance
 from dpaudit.claims import Bound, Claim, Outcome, show
 from dpaudit.ledger import Release
 from dpaudit.ledger.records.source_digests import version
+from dpaudit.ledger.spending.filters import kind_of
 
 SCHEMA = "dpaudit.certificate/1"
 STATEMENT, PREDICATE = "https://in-toto.io/Statement/v1", "urn:dpaudit:certificate:1"
@@ -137,7 +138,7 @@ def _door(ledger: LedgerEvidence | None, audited: AuditEvidence | None, claim: C
         return None
     relation = proven_for(audited) if audited is not None else _relation(ledger, None)
     budget = {"epsilon": show(claim.epsilon), "delta": show(claim.delta)}
-    return {**budget, "filter": name.partition("(")[0], "proven": True, "relation": relation}
+    return {**budget, "filter": kind_of(name), "proven": True, "relation": relation}
 
 
 def _digests(ledger: LedgerEvidence | None, audited: AuditEvidence | None) -> dict[str, str]:

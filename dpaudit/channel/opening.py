@@ -47,10 +47,11 @@ class Doors:
         proven: bool = False,
         relation: str | None = None,
     ) -> Iterator[Channel]:
-        """The door of a deployment: exact noise, cryptographic generator, ledger first. ``budget``: a Claim, (ε, δ) or ε.
+        """The door of a deployment: exact noise, cryptographic generator, ledger first. ``budget``: a Budget, Claim, (ε, δ) or ε.
 
         ``filter``: what keeps the budget. "pure-sums" (default) adds up ε and δ; "zcdp" adds up ρ, for Gaussian noise and for
-        many small releases. Both hold when each release's noise is chosen after looking at the ones before it.
+        many small releases; "renyi" or "renyi(8)" adds up moments at one order that is fixed now, for any mixture; "gaussian"
+        adds up μ², for Gaussian noise alone. All hold when each release's noise is chosen after looking at the ones before it.
         ``proven=True``: takes only releases of sealed data whose trace is whole, so that the budget bounds every path. Together
         with a budget this is written down, and holds for every later door on the ledger.
         ``relation``: takes only data that is sealed for these neighbours, "replace-one" or "add-remove".

@@ -42,12 +42,13 @@ def compose(parts: Sequence[AnyPart], delta: Number) -> Enclosure:
     if any_sampled(parts):
         return mixture_epsilon(parts, failure)
     above, below = upper_losses(parts, failure), lower_losses(parts, failure)
+    most = None if above.added else _largest_loss(parts)  # where only what fails as stated is left
     if above.least_delta >= failure:
-        most = _largest_loss(parts)
-        if above.least_delta == failure and not above.added and most is not None:
+        if above.least_delta == failure and most is not None:
             return Enclosure(Fraction(0), most, True, "all stated failures, and the sum of the largest losses")
         raise InvalidValue("delta", failure, "larger: these releases have no finite ε at it")
     low, high = _least_epsilon(above, failure, pure)
+    high = high if most is None else min(high, most)
     if below != above:
         low = Fraction(0) if below is None else _least_epsilon(below, failure, pure)[0]
     return Enclosure(min(low, high), high, True, "numerical")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Protocol
 
-from dpaudit.claims import BudgetExceeded, Claim, InvalidValue, Number, exact_delta, exact_epsilon, show
+from dpaudit.claims import BudgetExceeded, Claim, InvalidValue, Number, exact, exact_delta, exact_epsilon, show
 from dpaudit.ledger.records.cohort import Cohort
 
 Spend = tuple[Fraction, Fraction]  # (Σε, Σδ) of one record
@@ -15,14 +15,25 @@ Spend = tuple[Fraction, Fraction]  # (Σε, Σδ) of one record
 
 @dataclass(frozen=True)
 class Budget:
-    """What any one record may spend in all, exactly."""
+    """What any one record may spend in all, exactly.
+
+    ``filter``: what adds it up, fixed when the budget is set: "sum" (Σε and Σδ), "zcdp" (Σρ), "renyi" (moments at one ``order``,
+    the best for Gaussian noise if left out) or "gaussian" (Σμ², Gaussian noise alone). None: as the ledger does.
+    """
 
     epsilon: Fraction
     delta: Fraction = Fraction(0)
+    filter: str | None = field(default=None, compare=False)
 
-    def __init__(self, epsilon: Number, delta: Number = "0") -> None:
+    def __init__(
+        self, epsilon: Number, delta: Number = "0", filter: str | None = None, order: Number | None = None
+    ) -> None:  # fmt: skip
         object.__setattr__(self, "epsilon", exact_epsilon(epsilon, "budget epsilon"))
         object.__setattr__(self, "delta", exact_delta(delta, "budget delta"))
+        if order is not None and filter != "renyi":
+            raise InvalidValue("order", order, 'left out: it goes with filter="renyi"')
+        named = filter if order is None else f"renyi({show(exact(order, 'order'))})"
+        object.__setattr__(self, "filter", named)
 
     @classmethod
     def of(cls, budget: Limit) -> Budget:

@@ -1,4 +1,4 @@
-"""Filters by the name that stands beside a budget."""
+"""Filters by the name that stands beside a budget: fixed when the budget is set, and never another afterwards."""
 
 from __future__ import annotations
 
@@ -6,37 +6,57 @@ import re
 from collections.abc import Callable
 from functools import partial
 
-from dpaudit.claims import InvalidValue, exact, show
+from dpaudit.claims import InvalidValue, exact, positive, show
 from dpaudit.ledger.spending.budget import Budget, Filter
 from dpaudit.ledger.spending.pure_sums import PureSums
 
-FILTERS = ("pure-sums", "zcdp")
+FILTERS = ("pure-sums", "zcdp")  # that are tried by themselves, in this order
+CHOSEN = ("sum", "renyi", "gaussian")  # that have to be asked for; "sum" is another word for pure-sums
 
-_ZCDP = re.compile(r"zcdp\(([^()]{1,100})\)\Z")
+_NAME = re.compile(r"(zcdp|gaussian|renyi)\(([^(),]{1,100})(?:,([^(),]{1,100}))?\)\Z")
 
 
 def filter_named(name: str) -> Callable[[], Filter] | None:
     """What makes the filter that a budget entry names; None if it is no filter of dpaudit's own."""
     if name == PureSums.name:
         return PureSums
-    matched = _ZCDP.match(name)
-    if matched is None:
+    matched = _NAME.match(name)
+    if matched is None or (matched[1] == "renyi") != (matched[3] is not None):
         return None
+    from dpaudit.ledger.spending.moment_sums import GaussianSums, MomentSums
     from dpaudit.ledger.spending.zcdp_sums import ZcdpSums
 
     try:
-        delta = exact(matched[1], "delta")
+        delta = exact(matched[3] or matched[2], "delta")
+        order = exact(matched[2], "order")
     except InvalidValue:
         return None
-    return partial(ZcdpSums, delta) if 0 < delta < 1 else None
+    if not 0 < delta < 1 or (matched[1] == "renyi" and not 1 < order <= 10**6):
+        return None
+    if matched[1] == "renyi":
+        return partial(MomentSums, order, delta)
+    return partial(ZcdpSums if matched[1] == "zcdp" else GaussianSums, delta)
 
 
 def filter_for(kind: str, budget: Budget) -> str:
-    """The name of a filter of this kind for a budget. Raises InvalidValue."""
-    if kind not in FILTERS:
-        raise InvalidValue("filter", kind, "one of " + ", ".join(FILTERS))
-    if kind == PureSums.name:
-        return kind
+    """The name of a filter of this kind for a budget; "renyi(8)" names its order too. Raises InvalidValue."""
+    family, _, inside = kind.partition("(")
+    if family not in (*FILTERS, *CHOSEN) or (inside and family != "renyi"):
+        raise InvalidValue("filter", kind, "one of " + ", ".join((*FILTERS, *CHOSEN)) + ", or renyi(8) with its order")
+    if family in ("sum", PureSums.name):
+        return PureSums.name
     if not budget.delta:
-        raise InvalidValue("budget", "δ = 0", "a budget with δ > 0: zCDP gives no ε at δ = 0")
-    return f"zcdp({show(budget.delta)})"
+        words = {"zcdp": "zCDP gives", "renyi": "a Rényi order gives", "gaussian": "Gaussian noise has"}[family]
+        raise InvalidValue("budget", "δ = 0", f"a budget with δ > 0: {words} no ε at δ = 0")
+    if family != "renyi":
+        return f"{family}({show(budget.delta)})"
+    from dpaudit.ledger.spending.moment_sums import MomentSums, default_order
+
+    order = positive(inside.rstrip(")"), "order") if inside else default_order(budget.epsilon, budget.delta)
+    return MomentSums(order, budget.delta).name
+
+
+def kind_of(name: str) -> str:
+    """The filter without its δ: what a later budget of the same ledger must share. A Rényi filter keeps its order."""
+    family, _, inside = name.partition("(")
+    return f"renyi({inside.partition(',')[0]})" if family == "renyi" else family

@@ -19,7 +19,7 @@ from dpaudit.ledger.records.release import Release
 from dpaudit.ledger.records.source_digests import sources, version
 from dpaudit.ledger.records.strict_json import canonical
 from dpaudit.ledger.spending.budget import Budget, Charge, Filter, Limit, Spend, refuse_overrun
-from dpaudit.ledger.spending.filters import filter_for
+from dpaudit.ledger.spending.filters import filter_for, kind_of
 from dpaudit.ledger.spending.pure_sums import PureSums
 from dpaudit.ledger.store.book import FORMAT, LEDGER_KINDS, Book, catch_up, replay
 from dpaudit.ledger.store.interface import EntryStore
@@ -95,21 +95,24 @@ class Ledger:
     def limit(self, budget: Limit, filter: str | None = None, *, proven: bool = False) -> None:
         """Set the budget for good, for every process; later it can only be tightened. Raises InvalidValue.
 
-        ``filter``: "pure-sums" or "zcdp", chosen with the first budget (one budget, one filter). Default: the ledger's own.
+        ``filter``: "pure-sums", "zcdp", "renyi", "renyi(8)" with its order, or "gaussian", chosen with the first budget (one
+        budget, one filter). Default: the budget's, else the ledger's own.
         ``proven``: from here on, doors on this ledger take proven releases only; a certificate needs that from the start.
         """
         new = Budget.of(budget)
+        filter = new.filter if filter is None else filter
         name = None if filter is None else filter_for(filter, new)
         with self._writing():
             old = self._book.budget
-            if old is not None and name is not None and name.partition("(")[0] != self._book.filter_name.partition("(")[0]:
+            if old is not None and name is not None and not _continues(filter, name, self._book.filter_name):
                 raise InvalidValue("filter", filter, f"{self._book.filter_name}, as its budget was set with")
             if old == new and proven <= self._book.proven:
                 return
             if old is not None and not old.allows((new.epsilon, new.delta)):
                 raise InvalidValue("budget", show(new.epsilon), f"at most its own, ε={show(old.epsilon)}, δ={show(old.delta)}")
             stamp = {"proven": True} if proven else {}
-            self._put({"entry": "budget", **new.to_json(), "filter": name or self._filter.name, **stamp})
+            kept = name if old is None or name is None else filter_for(kind_of(self._book.filter_name), new)
+            self._put({"entry": "budget", **new.to_json(), "filter": kept or self._filter.name, **stamp})
         self._refresh()
 
     def charge(self, charge: Charge, key: str | None = None) -> Slot:
@@ -254,6 +257,11 @@ class Ledger:
         self._book.apply(entry)
         self._entries.write(place, entry, self._book.tree.root())
         return place
+
+
+def _continues(asked: str | None, name: str, before: str) -> bool:
+    """Is it the filter that the ledger has? An order that was left out is the one from before."""
+    return kind_of(name) == kind_of(before) or (asked == "renyi" and before.startswith("renyi("))
 
 
 def first_entry(kind: str, code: str | Path | None = None) -> bytes:

@@ -16,9 +16,9 @@ from dpaudit.accountants.worst_client import worst_text
 from dpaudit.claims import Bound, Finding, Line, show
 from dpaudit.claims.decimals import short
 from dpaudit.report.charts.clients import clients
+from dpaudit.report.charts.hit_rates import trade_off_figure, trade_off_table
 from dpaudit.report.charts.interval import interval
 from dpaudit.report.charts.timeline import timeline
-from dpaudit.report.charts.trade_off import trade_off_figure, trade_off_table
 from dpaudit.report.content.audit import verdict_badge
 from dpaudit.report.content.findings import finding_blocks
 from dpaudit.report.document import Block, Document, FactList, Figures, Fold, Heading, Paragraph, Section, Table, facts

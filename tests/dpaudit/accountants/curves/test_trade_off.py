@@ -10,9 +10,8 @@ import pytest
 from scipy.stats import norm
 
 import dpaudit as dp
-from dpaudit.accountants.curves.trade_off import HitRate, trade_off
+from dpaudit.accountants.curves.trade_off import trade_off
 from dpaudit.accountants.losses.parts import AnyPart, Known, Part
-from dpaudit.report.charts.trade_off import trade_off_figure
 
 STEP = 2**20
 DELTA = Fraction(1, 10**6)
@@ -39,9 +38,3 @@ def test_what_may_fail_is_at_least_so_likely_to_be_seen() -> None:
     first = trade_off([group], Fraction(1, 100), fixed=True)[0]
     assert first.true >= Fraction(1, 100)
     assert float(first.true) == pytest.approx(0.01 + 1e-5 * math.e, rel=0.02)
-
-
-def test_the_figure_says_it_in_words_and_numbers() -> None:
-    rates = [HitRate(Fraction(1, 100), Fraction(3, 100)), HitRate(Fraction(1, 2), Fraction(4, 5))]
-    figure = trade_off_figure(rates)
-    assert "at a false positive rate of 0.01 no test is right more often than 0.03" in str(figure)
