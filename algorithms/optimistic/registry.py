@@ -14,6 +14,7 @@ from algorithms.optimistic.loop import Setting
 from algorithms.optimistic.privacy_steps import OptimisticCentral, OptimisticLocal, OptimisticShuffled, OptimisticStep
 from dpaudit.claims import InvalidValue, Number, exact_delta, positive, whole
 from dpaudit.subjects import Subject
+from dpaudit.subjects.targets import in_demo
 
 CALIBRATION = "optimistic"  # the only one: its constants are those of the proofs
 
@@ -47,6 +48,7 @@ def _make(
     return optimistic_subject(f"{name} ({calibration})", setting, made, claim, notice=notice, basis=basis)
 
 
+@in_demo(CALIBRATION, model="central")
 def optimistic_central(
     *, epsilon: Number, delta: Number = 0, horizon: Any, actions: Any = None, calibration: str = CALIBRATION
 ) -> Subject:
@@ -54,6 +56,7 @@ def optimistic_central(
     return _make("optimistic", OptimisticCentral, epsilon, delta, horizon, actions, calibration)
 
 
+@in_demo(CALIBRATION, model="local")
 def optimistic_local(
     *, epsilon: Number, delta: Number = 0, horizon: Any, actions: Any = None, calibration: str = CALIBRATION
 ) -> Subject:
@@ -61,6 +64,7 @@ def optimistic_local(
     return _make("optimistic-local", OptimisticLocal, epsilon, delta, horizon, actions, calibration)
 
 
+@in_demo(CALIBRATION, model="shuffled")
 def optimistic_shuffled(
     *, epsilon: Number, delta: Number = "1e-6", horizon: Any, actions: Any = None, calibration: str = CALIBRATION
 ) -> Subject:

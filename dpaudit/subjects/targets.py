@@ -27,11 +27,11 @@ class Algorithm(Protocol):
     def __call__(self, *, epsilon: Any, delta: Any, horizon: Any, actions: Any, calibration: Any) -> Subject: ...
 
 
-def in_demo(*calibrations: str) -> Callable[[Factory], Factory]:
-    """Marks a factory whose algorithm ``dpaudit demo`` runs, in these calibrations."""
+def in_demo(*calibrations: str, model: str | None = None) -> Callable[[Factory], Factory]:
+    """Marks a factory whose algorithm ``dpaudit demo`` runs, in these calibrations; ``model`` where its name does not say it."""
 
     def mark(factory: Factory) -> Factory:
-        factory.demo_calibrations = calibrations  # type: ignore[attr-defined]
+        factory.demo_calibrations, factory.demo_model = calibrations, model  # type: ignore[attr-defined]
         return factory
 
     return mark
@@ -79,6 +79,18 @@ def demo_rows() -> list[tuple[str, str]]:
     """Every registered algorithm that is marked for the demo, with each of its calibrations there."""
     marked = {name: getattr(_load(point), "demo_calibrations", ()) for name, point in registered().items()}
     return [(name, calibration) for name, calibrations in marked.items() for calibration in calibrations]
+
+
+def demo_model(name: str) -> str:
+    """The model of privacy that a row of the demo shows for this algorithm: as marked, else its name."""
+    point = registered().get(name)
+    return name if point is None else getattr(_load(point), "demo_model", None) or name
+
+
+def calibrations_of(name: str) -> tuple[str, ...]:
+    """The calibrations that this algorithm is marked with; none where it is not."""
+    point = registered().get(name)
+    return () if point is None else tuple(getattr(_load(point), "demo_calibrations", ()))
 
 
 def _load(point: EntryPoint) -> Any:

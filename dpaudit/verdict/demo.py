@@ -10,7 +10,7 @@ import numpy as np
 from dpaudit.channel import simulate
 from dpaudit.claims import show
 from dpaudit.subjects.subject import Subject
-from dpaudit.subjects.targets import demo_rows, make_algorithm
+from dpaudit.subjects.targets import demo_model, demo_rows, make_algorithm
 from dpaudit.verdict.audit import audit
 
 EPSILON, HORIZON, INSTANCES = "1", 10**6, 1000
@@ -22,7 +22,7 @@ def demo(
 ) -> dict[str, Any]:  # fmt: skip
     """A row for each of ``demo_rows``, at the algorithm's own δ; every number is computed here by what ``audit`` uses."""
     rows = []
-    for model, calibration in demo_rows():
+    for model, calibration in sorted(demo_rows(), key=lambda row: demo_model(row[0])):  # those of one model side by side
         progress(f"{model}, {calibration}")
         rows.append(_row(model, calibration, seed, horizon, instances, make))
     return {
@@ -38,7 +38,7 @@ def _row(model: str, calibration: str, seed: int, horizon: int, instances: int, 
     subject = make(model, {"epsilon": EPSILON, "horizon": horizon, "calibration": calibration})
     verdict = audit(subject, seed=seed)
     return {
-        "model": model, "calibration": calibration, "claim": verdict.claim.to_dict(),
+        "model": demo_model(model), "calibration": calibration, "claim": verdict.claim.to_dict(),
         "upper": None if verdict.upper is None else show(verdict.upper.epsilon),
         "lower": verdict.lower.epsilon, "verdict": str(verdict.verdict), "regret": mean_regret(subject, instances, seed),
         "observer": verdict.claim.observer, "why": verdict.reason,

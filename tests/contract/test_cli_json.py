@@ -176,9 +176,9 @@ def test_demo_refutes_what_is_printed_and_certifies_what_is_corrected(
     document = parse(demo.stdout)
     validate(document, "demo")
     rows = {(row["model"], row["calibration"]): row for row in document["rows"]}
-    models, calibrations = ("central", "local", "shuffled"), ("printed", "corrected", "tight")
+    models, calibrations = ("central", "local", "shuffled"), ("printed", "corrected", "tight", "optimistic")
     assert set(rows) == {(model, calibration) for model in models for calibration in calibrations}
-    assert len(document["rows"]) == 9
+    assert len(document["rows"]) == 12
     for (_, calibration), row in rows.items():
         assert row["verdict"] == ("refuted" if calibration == "printed" else "certified")
         if calibration == "printed":

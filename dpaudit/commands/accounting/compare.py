@@ -67,16 +67,17 @@ def _change(first: Bound, last: Bound) -> dict[str, dict[str, str]]:
 def _compare_calibrations(options: argparse.Namespace) -> Answer:
     from dpaudit.report.content.comparisons import calibrations_report
     from dpaudit.report.formats import write
+    from dpaudit.subjects.targets import calibrations_of
 
     instances = whole("100" if options.instances is None else options.instances, "instances")
     seed = whole("1" if options.seed is None else options.seed, "seed", 0)
     parameters = algorithm_parameters(options)
     rows = []
-    with progress("comparing", total=3 * len(options.calibrations)) as step:
-        for name in options.calibrations:
-            for calibration in CALIBRATIONS:
-                step(f"{name}, {calibration}")
-                rows.append(_row(name, {**parameters, "calibration": calibration}, instances, seed))
+    pairs = [(name, calibration) for name in options.calibrations for calibration in calibrations_of(name) or CALIBRATIONS]
+    with progress("comparing", total=len(pairs)) as step:
+        for name, calibration in pairs:
+            step(f"{name}, {calibration}")
+            rows.append(_row(name, {**parameters, "calibration": calibration}, instances, seed))
     document = {
         "schema": "dpaudit.compare/1", "epsilon": show(parameters["epsilon"]), "horizon": parameters["horizon"],
         "instances": instances, "seed": seed, "calibrations": rows,
