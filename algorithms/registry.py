@@ -20,7 +20,7 @@ from algorithms.elimination.setting import Design, PrivacyStep, Setting
 from algorithms.elimination.shuffled import Shuffled
 from dpaudit.claims import InvalidValue, Number, exact, exact_delta, positive
 from dpaudit.subjects import Subject
-from dpaudit.subjects.targets import in_demo
+from dpaudit.subjects.targets import Printed, in_demo, in_table
 
 NO_PRIVACY = {"privacy": "none: rewards are used as they are; this is the yardstick for regret"}
 
@@ -109,6 +109,7 @@ def _make(
     return bandit_subject(name, parts.setting, parts.step, parts.claim, notice=parts.notice, privacy=privacy)
 
 
+@in_table(Printed("the paper, Algorithm 1, tight", "central", "1/2"))
 @in_demo(*CALIBRATIONS)
 def central(
     *, epsilon: Number, delta: Number = 0, horizon: Any, actions: Any = None, calibration: Calibration = "tight",
@@ -123,6 +124,7 @@ def central_nocore(**parameters: Any) -> Subject:
     return central(**{**parameters, "design": "all"})
 
 
+@in_table(Printed("the paper, Algorithm 2, tight", "local", "1/2"))
 @in_demo(*CALIBRATIONS)
 def local(
     *, epsilon: Number, delta: Number = 0, horizon: Any, actions: Any = None, calibration: Calibration = "tight",
@@ -132,6 +134,7 @@ def local(
     return _make("local", epsilon, delta, horizon, actions, calibration, choices)
 
 
+@in_table(Printed("the paper, Algorithm 3, tight", "shuffled", "1/2"))
 @in_demo(*CALIBRATIONS)
 def shuffled(
     *, epsilon: Number, delta: Number = "1e-6", horizon: Any, actions: Any = None, calibration: Calibration = "tight",

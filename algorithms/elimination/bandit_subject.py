@@ -71,9 +71,9 @@ class _EliminationBandit:
         actions, means = simulated_instance(self.setting.actions, channel.trials, rng)
         environment = Stochastic(means, rng, self.setting.low, self.setting.high)
         if channel.trials is not None:
-            return run(replace(self.setting, actions=actions), self.step, environment, channel).figures(means)
+            return run(replace(self.setting, actions=actions), self.step, environment, channel).summary(means)
         rewards = environment if self.step.model == "nonprivate" else SealedRewards(environment)
-        return self.play(rewards, channel).figures(means)
+        return self.play(rewards, channel).summary(means)
 
 
 def bandit_subject(

@@ -48,10 +48,13 @@ class Play:
         result: np.ndarray = (self.pulls * gaps).sum(axis=-1)
         return result
 
-    def figures(self, means: np.ndarray) -> dict[str, Any]:
-        """What an evaluation prints: the mean regret, the most batches, the first trial's last action."""
-        best = int(np.ravel(self.best)[0])
-        return {"regret": float(np.mean(self.regret(means))), "batches": int(np.max(self.batches)), "action": best}
+    def summary(self, means: np.ndarray) -> dict[str, Any]:
+        """What an evaluation says: mean regret, with its standard error over trials, the most batches, a final action."""
+        regret = np.atleast_1d(self.regret(means))
+        error = {"error": float(regret.std(ddof=1) / math.sqrt(len(regret)))} if len(regret) > 1 else {}
+        return {
+            "regret": float(regret.mean()), "batches": int(np.max(self.batches)), "action": int(np.ravel(self.best)[0]), **error,
+        }  # fmt: skip
 
 
 def active_codes(active: np.ndarray) -> np.ndarray:

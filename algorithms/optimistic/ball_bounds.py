@@ -1,4 +1,4 @@
-"""What |θ| ≤ 1 adds: the ellipsoid of all releases cut with the ball (Lemma 4), and bounds from other actions (Lemma 5)."""
+"""What |θ| ≤ B adds: the ellipsoid of all releases cut with the ball (Lemma 4), and bounds from other actions (Lemma 5)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from algorithms.optimistic.intervals import SLACK
 from algorithms.optimistic.schedule import Schedule
 
-MULTIPLES = (1 / 16, 1.0, 16.0, 256.0, 4096.0)  # of 1/Λ: the weights α of the ellipsoid against the ball
+MULTIPLES = (1 / 16, 1.0, 16.0, 256.0, 4096.0)  # of B²/Λ: the weights α of the ellipsoid against the ball
 _BONUS = 6.0  # squared: of the ridge index, which chooses among actions that may be played and needs no proof
 _MOST_PAIRS = 2**22  # angles that are remembered
 
@@ -22,12 +22,13 @@ class Ellipsoid:
     eigenvalues: np.ndarray  # (B, d) of H
     turned: np.ndarray  # (B, d): s in the eigenvectors
     points: np.ndarray  # (B, K, d): actions in the eigenvectors
+    ball: float = 1.0  # |θ| is at most this
 
     @classmethod
-    def of(cls, schedule: Schedule, gram: np.ndarray, response: np.ndarray, actions: np.ndarray) -> Ellipsoid:
+    def of(cls, schedule: Schedule, gram: np.ndarray, response: np.ndarray, actions: np.ndarray, ball: float = 1.0) -> Ellipsoid:
         values, vectors = np.linalg.eigh(gram)
         turned = np.einsum("bij,bi->bj", vectors, response)
-        return cls(schedule, np.maximum(values, 0.0), turned, actions @ vectors)
+        return cls(schedule, np.maximum(values, 0.0), turned, actions @ vectors, ball)
 
     def radius(self) -> np.ndarray:
         """β² = 2 log 2T + log det(I + H/Λ), and 2 log 2 where noise is added."""
@@ -35,15 +36,15 @@ class Ellipsoid:
         return self.schedule.radius_start + growth
 
     def bounds(self) -> tuple[np.ndarray, np.ndarray]:
-        """Lower and upper bounds on all means, (B, K): for each α, α(|s−Hθ|²_{A⁻¹} − β²) + |θ|² − 1 ≤ 0 is an ellipsoid."""
-        h, s, ridge = self.eigenvalues, self.turned, self.schedule.ridge
+        """Lower and upper bounds on all means, (B, K): for each α, α(|s−Hθ|²_{A⁻¹} − β²) + |θ|² − B² ≤ 0 is an ellipsoid."""
+        h, s, ridge, square = self.eigenvalues, self.turned, self.schedule.ridge, self.ball**2
         excess = (s**2 / (h + ridge)).sum(axis=-1) - self.radius()
         low, high = np.full(self.points.shape[:2], -np.inf), np.full(self.points.shape[:2], np.inf)
         squares = self.points**2
-        for alpha in (multiple / ridge for multiple in MULTIPLES):
+        for alpha in (multiple * square / ridge for multiple in MULTIPLES):
             scale = 1 + alpha * h**2 / (h + ridge)  # D_α
             centre = alpha * h / (h + ridge) * s / scale  # θ_α
-            room = np.maximum(0.0, (centre**2 * scale).sum(axis=-1) + 1 - alpha * excess)
+            room = np.maximum(0.0, (centre**2 * scale).sum(axis=-1) + square - alpha * excess)
             middle = np.einsum("bkd,bd->bk", self.points, centre)
             reach = np.sqrt(room[:, None] * np.einsum("bkd,bd->bk", squares, 1 / scale)) + SLACK
             np.maximum(low, middle - reach, out=low)
@@ -51,22 +52,22 @@ class Ellipsoid:
         return low, high
 
     def ridge_index(self) -> np.ndarray:
-        """⟨a, (H+I)⁻¹s⟩ + √6 |a|_{(H+I)⁻¹}."""
-        inverse = 1 / (self.eigenvalues + 1)
+        """⟨a, (H+I/B²)⁻¹s⟩ + √6 |a|_{(H+I/B²)⁻¹}."""
+        inverse = 1 / (self.eigenvalues + 1 / self.ball**2)
         estimate = np.einsum("bkd,bd->bk", self.points, inverse * self.turned)
         index: np.ndarray = estimate + np.sqrt(_BONUS * np.einsum("bkd,bd->bk", self.points**2, inverse))
         return index
 
 
 class Pairs:
-    """Upper bounds on all means from the intervals of all, by angles: with ⟨b, θ⟩/|b| in [cos q, cos p] and φ between a and b,
-    ⟨a, θ⟩ ≤ |a| cos(max(p − φ, φ − q, 0)). The least over b is the cosine of the largest distance."""
+    """Upper bounds on all means from the intervals of all, by angles: with ⟨b, θ⟩/B|b| in [cos q, cos p] and φ between a and b,
+    ⟨a, θ⟩ ≤ B|a| cos(max(p − φ, φ − q, 0)). The least over b is the cosine of the largest distance."""
 
-    def __init__(self, actions: np.ndarray) -> None:
-        """``actions`` (G, K, d): one set for all trials (G = 1) or one for each."""
-        self.norms = np.linalg.norm(actions, axis=-1)
-        self._nonzero = self.norms > 0
-        self._units = actions / np.where(self._nonzero, self.norms, 1.0)[..., None]
+    def __init__(self, actions: np.ndarray, ball: float = 1.0) -> None:
+        """``actions`` (G, K, d): one set for all trials (G = 1) or one for each. ``norms`` are B|a|, the largest means."""
+        lengths = np.linalg.norm(actions, axis=-1)
+        self.norms, self._nonzero = ball * lengths, lengths > 0
+        self._units = actions / np.where(self._nonzero, lengths, 1.0)[..., None]
         self._angles: np.ndarray | None = None
         if self.norms.size * actions.shape[1] <= _MOST_PAIRS:
             self._angles = np.stack([self._between(rival) for rival in range(actions.shape[1])])

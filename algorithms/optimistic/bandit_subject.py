@@ -53,9 +53,10 @@ class _OptimisticBandit:
     def evaluate(self, channel: Any, rng: np.random.Generator) -> Mapping[str, Any]:
         """Play the standard simulated environment: rewards in {low, high}; with trials, a random instance for each."""
         actions, means = simulated_instance(self.setting.actions, channel.trials, rng)
+        means = means * min(1.0, self.setting.ball)
         environment = Stochastic(means, rng)
         rewards = SealedRewards(environment) if channel.trials is None else environment
-        return run(replace(self.setting, actions=actions), self.step, rewards, channel).figures(means)
+        return run(replace(self.setting, actions=actions), self.step, rewards, channel).summary(means)
 
 
 def optimistic_subject(name: str, setting: Setting, step: OptimisticStep, claim: dp.Claim, *, notice: str, basis: str) -> Subject:
@@ -79,6 +80,6 @@ def _choices(setting: Setting, step: OptimisticStep) -> dict[str, str]:
         "calibration": "optimistic", "first batch": f"{schedule.model.first} rounds, then as many as all before",
         "stages": f"at most {schedule.stages} for each action", "batches": f"at most {schedule.most_batches}",
         "logarithm": "natural", "instance": f"K={schedule.actions}, d={schedule.dimension}",
-        "rewards": f"clipped to [{setting.low:g}, {setting.high:g}]", "parameter": "|θ| ≤ 1",
+        "rewards": f"clipped to [{setting.low:g}, {setting.high:g}]", "parameter": f"|θ| ≤ {setting.ball:g}",
         "witness trials": str(64 if step.name == "central" else max(1, min(64, 2_000_000 // setting.horizon))),
     }  # fmt: skip

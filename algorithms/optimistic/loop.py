@@ -23,12 +23,13 @@ _INDEX_LEVEL = 3.0  # L of the narrower intervals that choose among the actions 
 
 @dataclass(frozen=True)
 class Setting:
-    """Everything public that is fixed in advance. Rewards lie in [−1, 1], |θ| ≤ 1."""
+    """Everything public that is fixed in advance. Rewards lie in [−1, 1], |θ| ≤ ``ball``."""
 
     actions: np.ndarray  # (K, d), norms at most 1; (trials, K, d) when each trial has an instance of its own
     horizon: int
     low: float = -1.0
     high: float = 1.0
+    ball: float = 1.0
 
 
 @dataclass
@@ -67,8 +68,8 @@ class Optimism:
         self.setting, self.step, self.actions = setting, step, actions
         self.schedule = Schedule(step.model(setting.horizon), setting.horizon, *actions.shape[1:])
         self.intervals = Intervals(self.schedule)
-        self.pairs = Pairs(actions)
-        self.known = Knowledge.none(self.pairs.norms, trials, actions.shape[2])
+        self.pairs = Pairs(actions, setting.ball)
+        self.known = Knowledge.none(np.minimum(self.pairs.norms, 1.0), trials, actions.shape[2])
         self.pulls = np.zeros((trials, actions.shape[1]), np.int64)
         self.plays = np.full((trials, self.schedule.most_batches), -1, np.int32)
         self.best = np.zeros(trials, np.int64)
@@ -101,7 +102,7 @@ class Optimism:
     def _pick(self, rng: np.random.Generator) -> np.ndarray:
         """An action with max U − U(a) ≤ ρ(U(a) − Lo(a)): the one with the largest index; ties by a public coin."""
         known = self.known
-        ellipsoid = Ellipsoid.of(self.schedule, known.gram, known.response, self.actions)
+        ellipsoid = Ellipsoid.of(self.schedule, known.gram, known.response, self.actions, self.setting.ball)
         low, high = ellipsoid.bounds()
         np.maximum(known.low, low, out=known.low)
         np.minimum(known.high, high, out=known.high)
@@ -149,13 +150,17 @@ class Optimism:
         known.response += (weight * statistic)[:, None] * points
         known.stage[rows, action] += 1
         known.sums[rows, action] += statistic
-        known.time += length
         levels = self.schedule.level, _INDEX_LEVEL
         (low, high), near = self.intervals.ends(stage + 1, known.sums[rows, action], *levels)
         known.low[rows, action] = np.maximum(known.low[rows, action], low)
         known.high[rows, action] = np.minimum(known.high[rows, action], high)
         known.near_low[rows, action], known.near_high[rows, action] = near
-        going = known.time < self.setting.horizon
+        self.skip(length)
+
+    def skip(self, length: np.ndarray) -> None:
+        """These rounds are over and nothing is learned from them; the same batch can be chosen again."""
+        self.known.time += length
+        going = self.known.time < self.setting.horizon
         if not going.all():
             self._keep(np.flatnonzero(going))
 

@@ -65,6 +65,7 @@ class OptimisticLocal:
 
     epsilon: Fraction
     name: ClassVar[str] = "local"
+    sensitivity: ClassVar[Fraction] = Fraction(1)  # of a bit
 
     def model(self, horizon: int) -> Model:
         size = amplitude(self.epsilon)
@@ -75,7 +76,7 @@ class OptimisticLocal:
         return dp.RandomizedResponse(self.epsilon)
 
     def statistic(self, channel: Any, rewards: Any, pulls: Pulls, batch: int, noise: Any) -> np.ndarray:
-        return _from_bits(channel, rewards, pulls, batch, noise, "server")
+        return sum_of_bits(channel, rewards, pulls, batch, noise, "server")
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,7 @@ class OptimisticShuffled:
         return dp.RandomizedResponse(np.array([float(epsilon) for epsilon in chosen])[places])
 
     def statistic(self, channel: Any, rewards: Any, pulls: Pulls, batch: int, noise: Any) -> np.ndarray:
-        return _from_bits(channel, rewards, pulls, batch, noise, "shuffled")
+        return sum_of_bits(channel, rewards, pulls, batch, noise, "shuffled")
 
 
 def amplitude(epsilon: Fraction) -> float:
@@ -111,13 +112,17 @@ def amplitude(epsilon: Fraction) -> float:
     return 1 / math.tanh(float(epsilon) / 2)
 
 
-def _from_bits(channel: Any, rewards: Any, pulls: Pulls, batch: int, noise: Any, to: str) -> np.ndarray:
+def sum_of_bits(channel: Any, rewards: Any, pulls: Pulls, batch: int, noise: Any, to: str) -> np.ndarray:
     """C · Σ(±1) of the randomised bits."""
     records = RoundedReports(rewards, pulls, channel.rng)
     reports = channel.reports(f"batch {batch}", records, noise, sensitivity=1, cohort=pulls.cohort(), to=to)
-    ones = np.asarray(reports.sum())
+    return from_count(np.asarray(reports.sum()), records.counts, noise)
+
+
+def from_count(ones: np.ndarray, counts: np.ndarray, noise: Any) -> np.ndarray:
+    """The sum of rewards that so many ones among so many randomised bits estimate."""
     size = 1 / np.tanh(np.asarray(noise.size, dtype=float) / 2)
-    estimate: np.ndarray = (2 * ones - records.counts) * (size[:, None] if size.ndim else size)
+    estimate: np.ndarray = (2 * ones - counts) * (size[:, None] if size.ndim else size)
     return estimate
 
 
@@ -125,7 +130,8 @@ def _from_bits(channel: Any, rewards: Any, pulls: Pulls, batch: int, noise: Any,
 def report_epsilons(epsilon: Fraction, delta: Fraction, lengths: tuple[int, ...]) -> tuple[Fraction, ...]:
     """ε_k for batches of m_k shuffled bits: certified to be (ε, δ)-private, and not decreasing in k.
 
-    Lemma S's D(ε; ε0, n) is the clone bound of n reports; the smallest value of the stages to come keeps them in order.
+    All reports of a batch are bits of one randomiser, so that its own blanket bounds them; it is below Lemma S's D(ε; ε0, n), the
+    clone bound of n reports. The smallest value of the stages to come keeps them in order.
     """
     chosen = [_report_epsilon(epsilon, delta, n) for n in lengths]
     least = [min(chosen[k:]) for k in range(len(chosen))]
@@ -134,8 +140,8 @@ def report_epsilons(epsilon: Fraction, delta: Fraction, lengths: tuple[int, ...]
 
 @lru_cache(maxsize=4096)
 def _report_epsilon(epsilon: Fraction, delta: Fraction, n: int) -> Fraction:
-    """The largest ε0 that the clone bound allows, lowered until its certified ε is at most ε. ε itself needs no crowd."""
-    chosen, cut = epsilon0_rule(epsilon * (1 - _SLACK), n, delta, method="clone"), _SLACK
-    while chosen > epsilon and dp.amplify(chosen, n, delta, method="clone", attack=False).upper > epsilon:
+    """The largest ε0 that the blanket of bits allows, lowered until its certified ε is at most ε. ε itself needs no crowd."""
+    chosen, cut = epsilon0_rule(epsilon * (1 - _SLACK), n, delta, method="krr", k=2), _SLACK
+    while chosen > epsilon and dp.amplify(chosen, n, delta, method="krr", k=2, attack=False).upper > epsilon:
         chosen, cut = Fraction(int(chosen * (1 - cut) * 2**40), 2**40), 4 * cut
     return max(epsilon, chosen)

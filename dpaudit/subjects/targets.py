@@ -8,6 +8,7 @@ import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
@@ -18,6 +19,7 @@ from dpaudit.subjects.subject import Subject
 
 GROUP = "dpaudit.algorithms"
 Factory = TypeVar("Factory", bound=Callable[..., Subject])
+CALIBRATIONS = ("printed", "corrected", "tight")  # of the paper's algorithms, and of factories that do not say theirs
 DEFAULTS: dict[str, Any] = {"delta": "0", "actions": None, "calibration": "tight"}  # for factories that have none
 
 
@@ -27,11 +29,41 @@ class Algorithm(Protocol):
     def __call__(self, *, epsilon: Any, delta: Any, horizon: Any, actions: Any, calibration: Any) -> Subject: ...
 
 
+def with_calibrations(*calibrations: str) -> Callable[[Factory], Factory]:
+    """Marks a factory whose algorithm has these calibrations and no other; without a mark: printed, corrected, tight."""
+
+    def mark(factory: Factory) -> Factory:
+        factory.calibrations = calibrations  # type: ignore[attr-defined]
+        return factory
+
+    return mark
+
+
 def in_demo(*calibrations: str, model: str | None = None) -> Callable[[Factory], Factory]:
     """Marks a factory whose algorithm ``dpaudit demo`` runs, in these calibrations; ``model`` where its name does not say it."""
 
     def mark(factory: Factory) -> Factory:
         factory.demo_calibrations, factory.demo_model = calibrations, model  # type: ignore[attr-defined]
+        return with_calibrations(*calibrations)(factory)
+
+    return mark
+
+
+@dataclass(frozen=True)
+class Printed:
+    """What a table of systems says of one without running it: where it is from, and what its authors claim."""
+
+    source: str
+    model: str  # nonprivate, central, local or shuffled
+    exponent: str  # of T in the claimed regret, a fraction
+    unconfirmed: str = ""  # what could not be confirmed from the source; empty where all was
+
+
+def in_table(row: Printed) -> Callable[[Factory], Factory]:
+    """Marks a factory whose algorithm ``dpaudit compare --table1`` runs."""
+
+    def mark(factory: Factory) -> Factory:
+        factory.printed = row  # type: ignore[attr-defined]
         return factory
 
     return mark
@@ -81,6 +113,14 @@ def demo_rows() -> list[tuple[str, str]]:
     return [(name, calibration) for name, calibrations in marked.items() for calibration in calibrations]
 
 
+def table_rows() -> dict[str, Printed]:
+    """Every registered algorithm that is marked for the table of systems, in the order of models, those without privacy first."""
+    marked = {name: getattr(_load(point), "printed", None) for name, point in registered().items()}
+    rows = {name: row for name, row in marked.items() if row is not None}
+    order = ("nonprivate", "central", "shuffled", "local")
+    return dict(sorted(rows.items(), key=lambda each: order.index(each[1].model)))
+
+
 def demo_model(name: str) -> str:
     """The model of privacy that a row of the demo shows for this algorithm: as marked, else its name."""
     point = registered().get(name)
@@ -88,9 +128,9 @@ def demo_model(name: str) -> str:
 
 
 def calibrations_of(name: str) -> tuple[str, ...]:
-    """The calibrations that this algorithm is marked with; none where it is not."""
+    """The calibrations that an algorithm has."""
     point = registered().get(name)
-    return () if point is None else tuple(getattr(_load(point), "demo_calibrations", ()))
+    return CALIBRATIONS if point is None else tuple(getattr(_load(point), "calibrations", CALIBRATIONS))
 
 
 def _load(point: EntryPoint) -> Any:

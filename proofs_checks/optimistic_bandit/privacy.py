@@ -119,7 +119,7 @@ def shuffled(quick: bool, larger: int = 1) -> Decision:
     step = OptimisticShuffled(ONE, DELTA)
     first = step.first()
     chosen = step.epsilons(first * 2 * larger)[-1]
-    reached = dp.amplify(chosen, first * (2 if larger > 1 else 1), DELTA, method="clone", attack=False).upper
+    reached = dp.amplify(chosen, first * (2 if larger > 1 else 1), DELTA, method="krr", k=2, attack=False).upper
     good = min(gaps) >= -1e-12 and reached <= ONE
     words = (
         f"D is at least the exact δ for up to 8 bits (least gap {min(gaps):.1e}); a batch's certified ε is {float(reached):.6f}"

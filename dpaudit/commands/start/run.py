@@ -85,16 +85,14 @@ def demo_command(options: argparse.Namespace) -> Answer:
     seed = 1 if options.seed is None else whole(options.seed, "seed", 0)
     with progress("demo", total=len(demo_rows())) as step:
         document = demo(seed=seed, progress=step)
-    title = (
-        f"Three private bandits, ε=1, δ=1e-6, T={HORIZON:,}, K=10, d=2; regret: mean of {INSTANCES} random instances; seed {seed}"
-    )
+    title = f"Private bandits, ε=1, δ=1e-6, T={HORIZON:,}, K=10, d=2; regret: mean of {INSTANCES} random instances; seed {seed}"
     return HOLDS, write(options.format, demo_report(document, title))
 
 
 COMMANDS = (
     Command(
         "demo",
-        "the paper's three algorithms as printed, corrected and tight: run, account, attack, one table",
+        "the paper's three algorithms as printed, corrected and tight, and the optimistic one: run, account, attack, one table",
         demo_command,
         add_demo_options,
     ),

@@ -28,7 +28,7 @@ def honest() -> dict[tuple[str, str], dict[str, Any]]:
 
 
 def test_there_is_one_row_per_model_and_calibration(honest: dict[tuple[str, str], dict[str, Any]]) -> None:
-    calibrations = ("printed", "corrected", "tight")
+    calibrations = ("printed", "corrected", "tight", "optimistic")
     assert list(honest) == [(model, calibration) for model in ("central", "local", "shuffled") for calibration in calibrations]
     assert all(row["why"] and row["regret"] > 0 for row in honest.values())
 
@@ -39,14 +39,14 @@ def test_the_central_and_local_algorithm_are_refuted_as_printed_and_certified_ot
     for model in ("central", "local"):
         assert honest[model, "printed"]["verdict"] == "refuted"
         assert honest[model, "printed"]["lower"] == 2
-        for calibration in ("corrected", "tight"):
+        for calibration in ("corrected", "tight", "optimistic"):
             row = honest[model, calibration]
             assert (row["verdict"], row["upper"]) == ("certified", "1")
             assert row["lower"] <= 1
 
 
 def test_the_shuffled_algorithm_is_certified_where_it_is_corrected(honest: dict[tuple[str, str], dict[str, Any]]) -> None:
-    for calibration in ("corrected", "tight"):
+    for calibration in ("corrected", "tight", "optimistic"):
         row = honest["shuffled", calibration]
         assert row["verdict"] == "certified"
         assert row["lower"] <= float(Fraction(row["upper"])) <= 1
