@@ -1,0 +1,1 @@
+"""Multi-armed systems: actions are arms, and nothing is made of their vectors."""

@@ -1,0 +1,1 @@
+"""Linear systems: least squares over all rounds, one action for each block of rounds."""

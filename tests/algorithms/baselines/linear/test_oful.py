@@ -1,0 +1,16 @@
+"""OFUL finds the best action, with a small part of the regret of playing at random."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from algorithms.baselines.registry import make_baseline
+from dpaudit.deployment import simulate
+
+
+def test_regret_is_far_below_that_of_chance():
+    subject = make_baseline("oful", 1, None, 10_000, None, "printed")
+    with simulate(1, trials=50) as channel:
+        result = subject.evaluate(channel, np.random.default_rng([1, 6]))
+    assert result["regret"] + 4 * result["error"] < 1500  # random play: about 9,000
+    assert result["batches"] < 60
