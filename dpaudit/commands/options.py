@@ -111,7 +111,13 @@ def add_check_options(command: ArgumentParser) -> None:
 def add_compare_options(command: ArgumentParser) -> None:
     command.add_argument("ledgers", metavar="LEDGER|releases.jsonl", nargs="*", help="two or more")
     command.add_argument("--fixed", action="store_true", help="all noise was fixed in advance, as in dpaudit account")
-    command.add_argument("--calibrations", metavar="NAME", nargs="+", help="registered algorithms: printed, corrected and tight")
+    command.add_argument(
+        "--calibrations", metavar="NAME", nargs="+", help="registered algorithms, each in all of its calibrations"
+    )
+    command.add_argument(
+        "--table1", action="store_true",
+        help="the systems of the paper's Table 1: certified ε, attacked ε, verdict and regret (ε=1, T=10^6 by default)",
+    )  # fmt: skip
     add_algorithm_options(command, calibration=False)
     command.add_argument("--instances", help="random instances that the regret is the mean of (default 100)")
     command.add_argument("--seed", help="of the simulated runs (default 1)")
@@ -119,6 +125,8 @@ def add_compare_options(command: ArgumentParser) -> None:
         command,
         "dpaudit compare yesterday.ledger today.ledger",
         "dpaudit compare --calibrations central local --epsilon 1 --horizon 10000",
+        "dpaudit compare --table1 --format html --output table1.html",
+        "dpaudit compare --table1 --format png --output table1.png",
     )
 
 

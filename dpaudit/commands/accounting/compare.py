@@ -14,20 +14,26 @@ from dpaudit.commands.options import add_compare_options
 if TYPE_CHECKING:
     from dpaudit.ledger import Release
 
-CALIBRATIONS = ("printed", "corrected", "tight")
+PICTURES = ("csv", "png")  # of the table of systems
 SETTING = ("epsilon", "horizon", "actions", "dim", "instances", "seed")
 
 
 def compare_command(options: argparse.Namespace) -> Answer:
+    if options.table1:
+        if options.ledgers or options.calibrations is not None:
+            raise DpauditError("give --table1 alone: it has rows of its own")
+        return _compare_systems(options)
+    if options.format in PICTURES:
+        raise DpauditError(f"--format {options.format} goes with --table1")
     if options.calibrations is not None:
         if options.ledgers:
             raise DpauditError("give ledgers or --calibrations, not both")
         return _compare_calibrations(options)
     if len(options.ledgers) < 2:
-        raise DpauditError("give two ledgers or more, or --calibrations NAME (see dpaudit compare --help)")
+        raise DpauditError("give two ledgers or more, --calibrations NAME or --table1 (see dpaudit compare --help)")
     given = [name for name in SETTING if getattr(options, name) is not None]
     if given:
-        raise DpauditError(f"--{given[0]} goes with --calibrations")
+        raise DpauditError(f"--{given[0]} goes with --calibrations or --table1")
     return _compare_ledgers(options)
 
 
@@ -73,7 +79,7 @@ def _compare_calibrations(options: argparse.Namespace) -> Answer:
     seed = whole("1" if options.seed is None else options.seed, "seed", 0)
     parameters = algorithm_parameters(options)
     rows = []
-    pairs = [(name, calibration) for name in options.calibrations for calibration in calibrations_of(name) or CALIBRATIONS]
+    pairs = [(name, calibration) for name in options.calibrations for calibration in calibrations_of(name)]
     with progress("comparing", total=len(pairs)) as step:
         for name, calibration in pairs:
             step(f"{name}, {calibration}")
@@ -83,6 +89,50 @@ def _compare_calibrations(options: argparse.Namespace) -> Answer:
         "instances": instances, "seed": seed, "calibrations": rows,
     }  # fmt: skip
     return HOLDS, write(options.format, calibrations_report(document))
+
+
+def _compare_systems(options: argparse.Namespace) -> Answer:
+    """The systems that are marked for it; ε = 1 and T = 10^6 without more ado."""
+    from dpaudit.report.content.systems import systems_csv, systems_report
+    from dpaudit.report.formats import write
+    from dpaudit.subjects.targets import table_rows
+    from dpaudit.verdict.systems_table import AUDITED_HORIZON, systems_table
+
+    options.epsilon, options.horizon = options.epsilon or "1", options.horizon or "1000000"
+    instances = whole("100" if options.instances is None else options.instances, "instances", 2)
+    seed = whole("1" if options.seed is None else options.seed, "seed", 0)
+    parameters = algorithm_parameters(options)
+    with progress("table 1", total=len(table_rows())) as step:
+        rows = systems_table(parameters, instances=instances, seed=seed, progress=step)
+    actions, dimension = parameters["actions"] or (10, 2)
+    document = {
+        "schema": "dpaudit.compare/1", "epsilon": show(parameters["epsilon"]), "horizon": parameters["horizon"],
+        "actions": actions, "dim": dimension, "audited": min(parameters["horizon"], AUDITED_HORIZON),
+        "instances": instances, "seed": seed, "table1": rows,
+    }  # fmt: skip
+    if options.format == "csv":
+        return HOLDS, systems_csv(document)
+    if options.format == "png":
+        return HOLDS, _write_picture(options, document)
+    return HOLDS, write(options.format, systems_report(document))
+
+
+def _write_picture(options: argparse.Namespace, document: Mapping[str, Any]) -> str:
+    """To the file that was asked for, or to a pipe; nothing is left to print."""
+    import sys
+    from pathlib import Path
+
+    from dpaudit.report.charts.curves_picture import curves_picture
+
+    title = f"ε={document['epsilon']}, K={document['actions']}, d={document['dim']}, {document['instances']} instances"
+    picture = curves_picture(document["table1"], title)
+    if options.output is not None:
+        Path(options.output).write_bytes(picture)
+    elif sys.stdout.isatty():
+        raise DpauditError("a PNG is no text: give --output FILE")
+    else:
+        sys.stdout.buffer.write(picture)
+    return ""
 
 
 def _row(name: str, parameters: Mapping[str, Any], instances: int, seed: int) -> dict[str, Any]:
@@ -121,5 +171,11 @@ def _sizes(releases: Sequence[Release]) -> dict[str, str] | None:
 
 
 COMMANDS = (
-    Command("compare", "ledgers side by side, or the calibrations of an algorithm", compare_command, add_compare_options),
+    Command(
+        "compare",
+        "ledgers side by side, the calibrations of an algorithm, or the systems of Table 1",
+        compare_command,
+        add_compare_options,
+        ("html", *PICTURES),
+    ),
 )

@@ -1,0 +1,80 @@
+"""A table of systems, measured: what they claim, what was certified and attacked, and how their regret grows."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from dpaudit.report.charts.regret_curves import regret_curves
+from dpaudit.report.content.start import at_most_or_none, claim_words
+from dpaudit.report.document import Block, Document, Facts, Figure, Heading, Section, Table
+from dpaudit.report.interface import Report
+from dpaudit.report.rounding import at_least
+
+HEADER = (
+    "", "system", "model", "claimed", "certified ≤", "noise ÷", "attacked ≥", "verdict", "mean regret", "slope", "claimed",
+)  # fmt: skip
+
+
+def systems_report(data: Mapping[str, Any]) -> Report:
+    rows: Sequence[Mapping[str, Any]] = data["table1"]
+    title = (
+        f"Table 1, measured: ε={data['epsilon']}, T={data['horizon']:,}, K={data['actions']}, d={data['dim']}; "
+        f"mean ± s.e. of {data['instances']} random instances; seed {data['seed']}"
+    )
+    table = Table(HEADER, [_cells(number, row) for number, row in enumerate(rows, 1)])
+    notes = Facts(_notes(data), 12)
+
+    def document(depth: str) -> Document:
+        blocks: list[Block] = [table]
+        if depth == "page":
+            caption = "Mean regret against the horizon, both axes logarithmic. Numbers are those of the table."
+            blocks.insert(0, Figure(regret_curves(rows), caption))
+        return Document("Table 1", [Section([Heading(title)]), Section(blocks), Section([notes])])
+
+    return Report(document, lambda: data)
+
+
+def _cells(number: int, row: Mapping[str, Any]) -> tuple[str, ...]:
+    last, claim = row["regret"][-1], row["claim"]
+    slope = "none" if row["slope"] is None else f"{row['slope']:.2f}"
+    lower = "" if claim is None else at_least(row["lower"], Fraction(claim["epsilon"]))
+    return (
+        str(number), row["system"] + (" *" if row["unconfirmed"] else ""), row["model"],
+        "none" if claim is None else claim_words(claim), "" if claim is None else at_most_or_none(row["certified"]),
+        "" if row["shrink"] is None else f"{row['shrink']:.3g}", lower, row["verdict"] or "",
+        f"{last['mean']:.0f} ± {last['error']:.0f}", slope, row["exponent"],
+    )  # fmt: skip
+
+
+def _notes(data: Mapping[str, Any]) -> list[tuple[str, str]]:
+    rows = data["table1"]
+    notes = [
+        ("noise ÷", "by how much the noise could shrink and keep the claim; empty where no server or client adds noise"),
+        ("audited", f"at T={data['audited']:,}, for one changed reward, contexts public and the same in all rounds"),
+        ("slope", "of log regret on log T over the last three horizons, beside the exponent of T that the source claims"),
+    ]  # fmt: skip
+    marked = [f"{row['system']}: {row['unconfirmed']}" for row in rows if row["unconfirmed"]]
+    if marked:
+        notes.append(("*", "not confirmed from the original paper: " + "; ".join(marked)))
+    notes += [(row["system"], row["why"]) for row in rows if row["verdict"] not in (None, "certified")]
+    return notes
+
+
+def systems_csv(data: Mapping[str, Any]) -> str:
+    """One line per system and horizon."""
+    stream = io.StringIO()
+    single = ("system", "source", "model", "observer", "neighbours", "certified", "shrink", "lower", "verdict")
+    later = ("slope", "slope_error", "exponent", "unconfirmed")
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow([*single[:3], "epsilon", "delta", *single[3:], "horizon", "regret", "error", *later])
+    for row in data["table1"]:
+        claim = row["claim"] or {"epsilon": None, "delta": None}
+        for point in row["regret"]:
+            numbers = (point["horizon"], point["mean"], point["error"])
+            first, rest = [row[name] for name in single[:3]], [row[name] for name in single[3:]]
+            writer.writerow([*first, claim["epsilon"], claim["delta"], *rest, *numbers, *(row[name] for name in later)])
+    return stream.getvalue().rstrip("\n")
