@@ -6,7 +6,7 @@ fit into the horizon is played to its end and never released.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -121,8 +121,8 @@ def _statistic(
     parts, order = [], []
     for key in np.unique(keys, axis=0):  # one block at a time, so that every report has its place
         members = np.flatnonzero((keys == key).all(axis=1))
-        part = replace(pulls, start=pulls.start[members], arms=pulls.arms[members], counts=pulls.counts[members])
-        part = replace(part, state=np.arange(len(members)))
+        first = members[:1]
+        part = Pulls(pulls.start[first], pulls.arms[first], pulls.counts[first], np.zeros(len(members), int))
         parts.append(system.statistic(door.at(members), data.at(members), part, block, points[members]))
         order.append(members)
     result = np.concatenate(parts)

@@ -1,8 +1,8 @@
 """LDP-UCB-B (Ren, Zhou, Liu and Shroff 2020): every client sends one randomised bit, the server plays UCB1 on them.
 
 The index is that of UCB1 on the bits; that it is the authors' to the constant was not confirmed from the paper. Theirs is
-computed anew after every round. Here an arm that was pulled N times is pulled ⌈N/8⌉ times in a row, which at most adds an
-eighth to the pulls of any arm.
+computed anew after every round. Here an arm that was pulled N times is pulled ⌈N/4⌉ times in a row, at least 16, which at
+most adds a quarter to the pulls of any arm, and 16.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import dpaudit as dp
 from algorithms.elimination.pulls import Pulls
 from algorithms.optimistic.privacy_steps import amplitude, sum_of_bits
 
-_REPEAT = 8  # an arm's next block is this fraction of its pulls
+_REPEAT, _LEAST = 4, 16  # an arm's next block is this fraction of its pulls, and never shorter
 
 
 class ArmUcb:
@@ -34,7 +34,7 @@ class ArmUcb:
         index = np.where(self.counts > 0, self.sums / counts + bonus, np.inf)
         action = index.argmax(axis=1)
         length = -(-self.counts[np.arange(len(action)), action] // _REPEAT)
-        return action, np.maximum(length, 1)
+        return action, np.maximum(length, _LEAST)
 
     def learn(self, action: np.ndarray, length: np.ndarray, statistic: np.ndarray, rng: np.random.Generator) -> None:
         rows = np.arange(len(action))
