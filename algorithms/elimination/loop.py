@@ -7,6 +7,7 @@ trials that share their public state share its core set and widths, so that 10^5
 from __future__ import annotations
 
 import hashlib
+import math
 from dataclasses import dataclass
 from functools import partial
 from typing import Any

@@ -27,7 +27,7 @@ class SajedSheffet:
     horizon: int
 
     def policy(self, actions: np.ndarray, horizon: int) -> ArmElimination:
-        return ArmElimination(self, *actions.shape[:2], horizon)
+        return ArmElimination(self, actions.shape[0], actions.shape[1], horizon)
 
     def pulls(self, epoch: np.ndarray, arms: np.ndarray) -> np.ndarray:
         """R_e = max(32 log(8|S|e²/β)/Δ_e², 8 log(4|S|e²/β)/(εΔ_e)) + 1, Δ_e = 2^−e."""

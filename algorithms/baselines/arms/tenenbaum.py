@@ -38,7 +38,7 @@ class Tenenbaum:
         return math.log(4 / float(self.delta)) / float(min(self.epsilon, Fraction(1))) ** 2
 
     def policy(self, actions: np.ndarray, horizon: int) -> ArmElimination:
-        return ArmElimination(self, *actions.shape[:2], horizon)
+        return ArmElimination(self, actions.shape[0], actions.shape[1], horizon)
 
     def pulls(self, epoch: np.ndarray, arms: np.ndarray) -> np.ndarray:
         first = math.ceil(_LEAST * self._unit)

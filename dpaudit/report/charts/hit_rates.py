@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from dpaudit.accountants.curves.trade_off import HitRate
 from dpaudit.claims import float_up, show
-from dpaudit.report.charts.shapes import LEFT, RIGHT, drawing, label, line
+from dpaudit.report.charts.svg_shapes import LEFT, RIGHT, drawing, label, line
 from dpaudit.report.document import Figure, Table
 from dpaudit.report.rounding import at_most
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from dpaudit.report.charts.shapes import LEFT, RIGHT, drawing, label, line
+from dpaudit.report.charts.svg_shapes import LEFT, RIGHT, drawing, label, line
 from dpaudit.report.markup import Html
 
 HEIGHT, TOP, BOTTOM, MARGIN = 400, 16, 370, 40

@@ -10,7 +10,7 @@ from typing import Any
 
 from dpaudit.report.charts.regret_curves import regret_curves
 from dpaudit.report.content.start import at_most_or_none, claim_words
-from dpaudit.report.document import Block, Document, Facts, Figure, Heading, Section, Table
+from dpaudit.report.document import Block, Document, FactList, Figure, Heading, Section, Table
 from dpaudit.report.interface import Report
 from dpaudit.report.rounding import at_least
 
@@ -26,7 +26,7 @@ def systems_report(data: Mapping[str, Any]) -> Report:
         f"mean ± s.e. of {data['instances']} random instances; seed {data['seed']}"
     )
     table = Table(HEADER, [_cells(number, row) for number, row in enumerate(rows, 1)])
-    notes = Facts(_notes(data), 12)
+    notes = FactList(_notes(data), 12)
 
     def document(depth: str) -> Document:
         blocks: list[Block] = [table]
