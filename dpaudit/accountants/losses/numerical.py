@@ -8,15 +8,18 @@ Where parameters may depend on released values it is not valid; sums of ε or ρ
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Protocol
 
+from dpaudit.accountants.losses.equal_laplace import equal_laplace_delta, equal_laplace_epsilon
 from dpaudit.accountants.losses.loss_contour import Contour, LossSaddle, plan, saddle_at, top
 from dpaudit.accountants.losses.loss_lattice import LatticeSum, lattice_sum, moved, spacing_for
 from dpaudit.accountants.losses.parts import AnyPart, ComposedLosses, Known, Part, lower_losses, upper_losses
 from dpaudit.accountants.losses.stated_parts import LossPart
+from dpaudit.accountants.losses.privacy_loss import LaplaceLoss
 from dpaudit.accountants.numerics.search import crossing, log
 from dpaudit.accountants.sampling.mixtures import any_sampled, mixture_delta, mixture_epsilon
 from dpaudit.claims import Enclosure, InvalidValue, Number, exact_delta, exact_epsilon
@@ -126,6 +129,10 @@ def _curve(composed: ComposedLosses, at: LossSaddle, slack: Fraction) -> Curve:
 
 
 def _delta(composed: ComposedLosses, epsilon: Fraction) -> tuple[Fraction, Fraction]:
+    equal = _equal_laplace(composed)
+    if equal is not None:
+        with suppress(ArithmeticError):
+            return equal_laplace_delta(*equal, epsilon)
     slack = top(composed.laws) - epsilon
     at = saddle_at(composed.laws, float(slack), "slack")
     with precision(composed.bits):
@@ -141,6 +148,10 @@ def _ends(composed: ComposedLosses, curve: Curve, slack: Fraction) -> tuple[Frac
 
 def _least_epsilon(composed: ComposedLosses, delta: Fraction, pure: Fraction | None) -> tuple[Fraction, Fraction]:
     """Where the lower and the upper end of δ(ε) pass δ."""
+    equal = _equal_laplace(composed)
+    if equal is not None:
+        with suppress(ArithmeticError):
+            return _rounded(*equal_laplace_epsilon(*equal, delta), pure)
     reference = top(composed.laws)
     at = saddle_at(composed.laws, log(composed.of_laws(delta)), "log_delta")
     with precision(composed.bits):
@@ -158,8 +169,21 @@ def _least_epsilon(composed: ComposedLosses, delta: Fraction, pure: Fraction | N
             return Fraction(0), Fraction(0)
         safe = _surely_safe(end(1), delta, start) if pure is None else pure
         low, high = (crossing(end(place), delta, safe, Fraction(0), start) for place in (0, 1))
-    found = decimal(high.safe, _DIGITS, up=True)
-    return decimal(low.unsafe, _DIGITS, up=False), found if pure is None else min(found, pure)
+    return _rounded(low.unsafe, high.safe, pure)
+
+
+def _equal_laplace(composed: ComposedLosses) -> tuple[LaplaceLoss, int] | None:
+    """The only law and how many there are of it, if that is Laplace noise: then there is a finite sum."""
+    if len(composed.laws) != 1 or composed.added or composed.succeeds != 1:
+        return None
+    law, count = composed.laws[0]
+    return (law, count) if isinstance(law, LaplaceLoss) else None
+
+
+def _rounded(low: Fraction, high: Fraction, pure: Fraction | None) -> tuple[Fraction, Fraction]:
+    """Fewer digits, outward; never above the pure sum."""
+    found = decimal(high, _DIGITS, up=True)
+    return decimal(low, _DIGITS, up=False), found if pure is None else min(found, pure)
 
 
 def _surely_safe(curve: Callable[[Fraction], tuple[Fraction, Fraction]], delta: Fraction, start: Fraction) -> Fraction:
