@@ -3,6 +3,7 @@
 ε and δ are exact here: every number that enters a claim, a budget or a certificate is a ``Fraction``.
 """
 
+from dpaudit.claims.audit_verdict import Outcome, Verdict
 from dpaudit.claims.bounds import Bound, Enclosure, Finding, Line, Losses, Lower, Upper
 from dpaudit.claims.claim import ARITHMETICS, OBSERVERS, Claim
 from dpaudit.claims.decimals import show
@@ -19,7 +20,6 @@ from dpaudit.claims.numbers import (
     sum_up,
     whole,
 )
-from dpaudit.claims.verdict import Outcome, Verdict
 from dpaudit.claims.written_form import WrittenForm
 
 __all__ = [

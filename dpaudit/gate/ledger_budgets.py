@@ -15,8 +15,8 @@ from dpaudit.certificate.facts.evidence import Opening, ledger_history
 from dpaudit.certificate.facts.ledger_doubts import doubts_of_opening, doubts_of_releases
 from dpaudit.certificate.facts.proven_relations import doubts_of_relations, relations
 from dpaudit.claims import Bound, Claim, DpauditError, Finding, show
+from dpaudit.claims.audit_verdict import behind_door
 from dpaudit.claims.decimals import number
-from dpaudit.claims.verdict import behind_door
 from dpaudit.gate.budget_facts import BudgetFacts, listed
 from dpaudit.gate.policy import GateBudget
 from dpaudit.ledger import TamperedLedger, is_ledger, open_ledger

@@ -12,8 +12,8 @@ from dpaudit.auditors.pairs.pair_names import pair_generator
 from dpaudit.auditors.replay.pinned_runs import Observed
 from dpaudit.auditors.wording import beating
 from dpaudit.claims import Claim, Contradiction, Finding, Outcome, SensitivityError, Upper, Verdict, show
+from dpaudit.claims.audit_verdict import BY_PLAN, behind_door
 from dpaudit.claims.decimals import number
-from dpaudit.claims.verdict import BY_PLAN, behind_door
 from dpaudit.ledger import Release
 from dpaudit.subjects.subject import Subject
 from dpaudit.verdict.pinned_paths import PinnedPath, pinned_paths, sealed_epsilon

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dpaudit.claims import Claim, exact, float_down
-from dpaudit.claims.verdict import BY_PLAN, BY_WATCH, behind_door
+from dpaudit.claims.audit_verdict import BY_PLAN, BY_WATCH, behind_door
 from dpaudit.report.content.account import SEES
 from dpaudit.report.document import Document, FactList, Heading, Section
 from dpaudit.report.interface import Depth, Report
