@@ -48,3 +48,11 @@ def test_each_way_to_extend_names_real_places_and_a_test_that_follows_it(row: li
 def test_the_page_fits_a_page() -> None:
     """A map that scrolls is none: what it says in words stays under a hundred lines."""
     assert len(PAGE.split("## The tree in figures", 1)[0].splitlines()) <= 100
+
+
+def test_every_module_that_the_page_names_is_there() -> None:
+    prose = PAGE.split("## The folders", 1)[1].split("## Layers", 1)[0]
+    named = set(re.findall(r"`([\w/]+\.py)`", prose))
+    modules = [file.relative_to(ROOT).as_posix() for file in TOOLKIT.rglob("*.py")]
+    assert len(named) > 8
+    assert [name for name in named if not any(module.endswith(f"/{name}") for module in modules)] == []
