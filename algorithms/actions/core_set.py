@@ -70,7 +70,7 @@ def core_set(actions: npt.ArrayLike, *, target: float = 2.0, floor: float = 0.0,
     non-finite actions, a target not above 1 and a floor that cannot be kept; ``DpauditError`` if no design
     could be verified.
     """
-    stack = _checked(actions)
+    stack = _check_actions(actions)
     if stack.ndim != 2:
         raise InvalidValue("actions", stack.shape, "an array of shape (actions, dimension)")
     weights, frame, leverage, steps = _solve(stack[None], target, floor, kind)
@@ -91,7 +91,7 @@ def core_sets(
     ``active`` (G, K) says which actions a set has; ranks may differ. Raises as ``core_set`` does, and when a
     set has no active action.
     """
-    every, mask = _checked(actions), np.asarray(active, dtype=np.bool_)
+    every, mask = _check_actions(actions), np.asarray(active, dtype=np.bool_)
     if every.ndim not in (2, 3) or mask.ndim != 2 or mask.shape[1] != every.shape[-2]:
         raise InvalidValue("active", (every.shape, mask.shape), "of shape (sets, actions), matching the actions")
     if every.ndim == 3 and len(every) != len(mask):
@@ -111,7 +111,7 @@ def core_sets(
 
 def leverage(actions: npt.ArrayLike, support: npt.ArrayLike, weights: npt.ArrayLike) -> float:
     """max_a a^T V(π)^+ a, for weights normalised to sum 1; ∞ when the support does not span the actions."""
-    stack = _checked(actions)[None]
+    stack = _check_actions(actions)[None]
     dense = np.zeros((1, stack.shape[1]))
     np.add.at(dense[0], np.asarray(support, dtype=np.int64), np.asarray(weights, dtype=np.float64))
     if not dense.sum() > 0 or dense.min() < 0:
@@ -191,7 +191,7 @@ def _bounds(rank: Ints) -> Ints:
     return answer
 
 
-def _checked(actions: npt.ArrayLike) -> Floats:
+def _check_actions(actions: npt.ArrayLike) -> Floats:
     array = np.asarray(actions, dtype=np.float64)
     if array.ndim < 2 or 0 in array.shape:
         raise InvalidValue("actions", array.shape, "a non-empty array of vectors")

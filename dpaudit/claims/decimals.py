@@ -71,13 +71,13 @@ def at_least(value: float, beyond: Fraction | None = None) -> str:
     for more in range(18):
         digits = before + _PLACES if exact.adjusted() >= -1 else _DIGITS
         rounded = Context(prec=max(digits + more, 1), rounding=ROUND_FLOOR).create_decimal(exact)
-        shown = _written(rounded)
+        shown = _as_text(rounded)
         if beyond is None or Fraction(rounded) > beyond or Fraction(exact) <= beyond:
             break
     return shown
 
 
-def _written(value: Decimal) -> str:
+def _as_text(value: Decimal) -> str:
     """Without zeros at the end; powers of ten only where a number is very long."""
     if value and not -5 <= value.adjusted() < 15:
         digits, _, power = f"{value.normalize():e}".partition("e")

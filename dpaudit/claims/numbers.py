@@ -20,16 +20,16 @@ _LONGEST = 4096  # bits of a numerator or denominator
 def exact(value: Number, name: str = "value") -> Fraction:
     """Read a number exactly: ``Fraction``, int, "0.1", "1/2", "1e-6"; a float by its shortest decimal."""
     if type(value) is Fraction:
-        return _bounded(value, name)
+        return _refuse_long(value, name)
     if isinstance(value, bool | bytes) or type(value).__name__ in ("bool", "bool_"):  # the latter are numpy's
         raise InvalidValue(name, value, "a number")
     if isinstance(value, int | Fraction):
-        return _bounded(Fraction(value), name)
+        return _refuse_long(Fraction(value), name)
     if isinstance(value, str):
         text = value.strip()
         if len(text) <= 4096 and (_DECIMAL.match(text) or _RATIO.match(text)):
             try:
-                return _bounded(Fraction(text), name)
+                return _refuse_long(Fraction(text), name)
             except ZeroDivisionError:
                 pass
         raise InvalidValue(name, value, 'a decimal or a fraction such as "0.1", "1e-6" or "1/2"')
@@ -42,7 +42,7 @@ def exact(value: Number, name: str = "value") -> Fraction:
     return Fraction(repr(number))
 
 
-def _bounded(number: Fraction, name: str) -> Fraction:
+def _refuse_long(number: Fraction, name: str) -> Fraction:
     """Sums and products of accepted numbers stay short enough to be written down."""
     if max(abs(number.numerator), number.denominator).bit_length() > _LONGEST:
         raise InvalidValue(name, "a number of more than 1,200 digits", "shorter")

@@ -48,7 +48,7 @@ def judge_ledger(budget: GateBudget, folder: Path, *, picture: bool = False) -> 
     _check_neighbours(budget, read.relations)
     _check_horizon(budget, read.bound)
     epsilon, delta = read.bound.per_observer[claim.observer]
-    drawn = _drawn(folder / budget.target, read.bound, claim) if picture else None
+    drawn = _picture(folder / budget.target, read.bound, claim) if picture else None
     facts = BudgetFacts(
         "certified", behind_door(claim), claim.observer, show(epsilon), findings=listed(read.bound.findings), picture=drawn
     )
@@ -77,7 +77,7 @@ def _check_horizon(budget: GateBudget, bound: Bound) -> None:
         raise DpauditError(f"{budget.target} holds a release about {most} clients, the budget is about {budget.horizon}")
 
 
-def _drawn(path: Path, bound: Bound, claim: Claim) -> dict[str, Any]:
+def _picture(path: Path, bound: Bound, claim: Claim) -> dict[str, Any]:
     """How the spending grew, and who paid most."""
     worst = worst_text(bound.worst_client) if bound.worst_client else "nobody"
     return {"spending": asdict(spending(path, bound, delta=claim.delta)), "worst": worst}

@@ -108,7 +108,7 @@ def _table(file: Path) -> Any:
 
 def _config(file: Path, content: Any) -> Config:
     top = "tool.dpaudit"
-    table = _known(file, top, content, KEYS)
+    table = _read_table(file, top, content, KEYS)
     seconds = _whole(file, top, table, "timeout", 1) or TIMEOUT
     budgets = _mapping(file, f"{top}.budgets", table.get("budgets", {}))
     waivers = table.get("waive", [])
@@ -133,7 +133,7 @@ def _budget(file: Path, name: str, content: Any, seconds: int) -> GateBudget:
     where = f"tool.dpaudit.budgets.{name}"
     if not _NAME.match(name):
         raise ConfigError(file, where, "has a name of other characters than letters, digits, '.', '_' and '-'")
-    table = _known(file, where, content, BUDGET_KEYS)
+    table = _read_table(file, where, content, BUDGET_KEYS)
     texts = {key: _text(file, where, table, key) for key in TEXT_KEYS}
     if (texts["subject"] is None) == (texts["ledger"] is None):
         raise ConfigError(file, where, "needs a subject or a ledger, one of the two")
@@ -163,7 +163,7 @@ def _claim(file: Path, where: str, table: Mapping[str, Any]) -> Claim:
 
 def _waiver(file: Path, place: int, content: Any) -> Waiver:
     where = "tool.dpaudit.waive"
-    table = _known(file, where, content, WAIVER_KEYS)
+    table = _read_table(file, where, content, WAIVER_KEYS)
     texts = {key: _text(file, where, table, key) for key in WAIVER_KEYS[:-1]}
     missing = [key for key in WAIVER_KEYS if table.get(key) in (None, "")]
     if missing:
@@ -190,7 +190,7 @@ def _mapping(file: Path, where: str, content: Any) -> Mapping[str, Any]:
     return content
 
 
-def _known(file: Path, where: str, content: Any, keys: Collection[str]) -> Mapping[str, Any]:
+def _read_table(file: Path, where: str, content: Any, keys: Collection[str]) -> Mapping[str, Any]:
     table = _mapping(file, where, content)
     for key in table:
         if key not in keys:

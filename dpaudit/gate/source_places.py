@@ -36,7 +36,7 @@ def defined_at(facts: BudgetFacts, config: Config, fallback: SourcePlace) -> Sou
 
 def finding_place(where: str, facts: BudgetFacts, subject: SourcePlace) -> SourcePlace:
     """The line that a finding names, in the subject's file or beside it; else the subject."""
-    named, file = _LINE.match(where), _named(where, facts)
+    named, file = _LINE.match(where), _named_file(where, facts)
     if named is None or facts.file is None or file is None:
         return subject
     if file == Path(facts.file):
@@ -49,7 +49,7 @@ def source_line(where: str, facts: BudgetFacts) -> str:
 
     Where that cannot be read, its number: another line is another finding.
     """
-    named, file = _LINE.match(where), _named(where, facts)
+    named, file = _LINE.match(where), _named_file(where, facts)
     if named is None:
         return ""
     try:
@@ -59,7 +59,7 @@ def source_line(where: str, facts: BudgetFacts) -> str:
         return named["line"]
 
 
-def _named(where: str, facts: BudgetFacts) -> Path | None:
+def _named_file(where: str, facts: BudgetFacts) -> Path | None:
     """The file that a finding names by its last part: the subject's own, or one beside it."""
     named = _LINE.match(where)
     if named is None or facts.file is None:

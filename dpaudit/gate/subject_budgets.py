@@ -32,7 +32,7 @@ def judge_subject(budget: GateBudget, seed: int, error: float, *, picture: bool 
         claim.epsilon, claim.delta, claim.observer, samples=budget.samples, seed=seed, error=error, picture=picture,
         arithmetic=claim.arithmetic,
     )  # fmt: skip
-    verdict = _examined(subject, options)
+    verdict = _examine(subject, options)
     blocking = blocking_rules(claim)
     rules = {Outcome.REFUTED: ("DPA003", "DPA004", *blocking), Outcome.UNPROVEN: blocking, Outcome.CERTIFIED: ()}[verdict.verdict]
     causes = [place for place, finding in enumerate(verdict.findings) if finding.rule in rules]
@@ -45,7 +45,7 @@ def judge_subject(budget: GateBudget, seed: int, error: float, *, picture: bool 
     )  # fmt: skip
 
 
-def _examined(subject: Subject, options: Options) -> Verdict:
+def _examine(subject: Subject, options: Options) -> Verdict:
     """Raises DpauditError with the subject's own line where it breaks, unless its traceback is asked for."""
     try:
         return examine(subject, options).verdict

@@ -15,7 +15,7 @@ LARGEST_KEY = 10_000
 
 def read_private_key(path: str | Path) -> Ed25519PrivateKey:
     """Raises DpauditError for what holds none; OSError if it cannot be read."""
-    key = _loaded(path, lambda data: load_pem_private_key(data, None))
+    key = _load_key(path, lambda data: load_pem_private_key(data, None))
     if not isinstance(key, Ed25519PrivateKey):
         raise _wrong(path)
     return key
@@ -23,7 +23,7 @@ def read_private_key(path: str | Path) -> Ed25519PrivateKey:
 
 def read_public_key(path: str | Path) -> Ed25519PublicKey:
     """Raises DpauditError for what holds none; OSError if it cannot be read."""
-    key = _loaded(path, load_pem_public_key)
+    key = _load_key(path, load_pem_public_key)
     if not isinstance(key, Ed25519PublicKey):
         raise _wrong(path)
     return key
@@ -33,7 +33,7 @@ def _wrong(path: str | Path) -> DpauditError:
     return DpauditError(f"{path} holds no Ed25519 key of the right kind; make one with dpaudit keygen")
 
 
-def _loaded(path: str | Path, load: Callable[[bytes], object]) -> object:
+def _load_key(path: str | Path, load: Callable[[bytes], object]) -> object:
     place = Path(path)
     if place.exists() and (not place.is_file() or place.stat().st_size > LARGEST_KEY):
         raise DpauditError(f"{path} holds no Ed25519 key: it is not a file of at most {LARGEST_KEY} bytes")

@@ -58,12 +58,14 @@ def _imports(name: str) -> Iterator[str]:
         tops = {name.partition(".")[0], *FOLLOWED}
         package = name if origin.name == "__init__.py" else name.rpartition(".")[0]
         stub = origin.with_suffix(".pyi")
-        named = _named(origin.read_bytes(), package) | (_named(stub.read_bytes(), package) if stub.exists() else frozenset())
+        named = _names_in(origin.read_bytes(), package) | (
+            _names_in(stub.read_bytes(), package) if stub.exists() else frozenset()
+        )
         yield from (each for each in named if each.partition(".")[0] in tops and _origin(each) is not None)
 
 
 @lru_cache(maxsize=4096)
-def _named(source: bytes, package: str) -> frozenset[str]:
+def _names_in(source: bytes, package: str) -> frozenset[str]:
     """``package``: what relative imports start from."""
     named: set[str] = set()
     for node in ast.walk(ast.parse(source)):

@@ -14,10 +14,10 @@ def read_stored(document: object, checks: Mapping[str, Any]) -> list[Decided]:
     """Stored evidence (the JSON of ``dpaudit claims``), each claim with the modules that changed since. Raises InvalidValue."""
     if not isinstance(document, dict) or document.get("schema") != SCHEMA or not isinstance(document.get("claims"), list):
         raise InvalidValue("evidence", "another file", f"the JSON of dpaudit claims ({SCHEMA})")
-    return [_stored(entry, checks) for entry in document["claims"]]
+    return [_read_entry(entry, checks) for entry in document["claims"]]
 
 
-def _stored(entry: Any, checks: Mapping[str, Any]) -> Decided:
+def _read_entry(entry: Any, checks: Mapping[str, Any]) -> Decided:
     try:
         parts = {name: entry[name] for name in ("id", "where", "statement", "verdict", "evidence", "correction")}
         code = {str(name): str(digest) for name, digest in entry["code"].items()}

@@ -21,7 +21,7 @@ def not_its_code(subject: Subject) -> str | None:
         return "its function is wrapped in another, which the source digest need not cover: declare the outermost as the subject"
     file = Path(function.__code__.co_filename).resolve()
     inside = file == place.resolve() or (place.is_dir() and place.resolve() in file.parents)
-    if not inside or function.__code__ not in _codes(file, _changed(file)):
+    if not inside or function.__code__ not in _codes(file, _modified_at(file)):
         return "the function that runs is not the one in its source file"
     return None
 
@@ -35,7 +35,7 @@ def _function(called: Any) -> FunctionType | None:
     return called if isinstance(called, FunctionType) else None
 
 
-def _changed(file: Path) -> int:
+def _modified_at(file: Path) -> int:
     try:
         return file.stat().st_mtime_ns
     except OSError:
@@ -46,13 +46,13 @@ def _changed(file: Path) -> int:
 def _codes(file: Path, _: int) -> frozenset[CodeType]:
     """Every function in a file, compiled as an import does; none where it cannot be."""
     try:
-        return frozenset(_nested(compile(file.read_bytes(), str(file), "exec", dont_inherit=True)))
+        return frozenset(_all_code(compile(file.read_bytes(), str(file), "exec", dont_inherit=True)))
     except (OSError, SyntaxError, ValueError):
         return frozenset()
 
 
-def _nested(code: CodeType) -> Iterator[CodeType]:
+def _all_code(code: CodeType) -> Iterator[CodeType]:
     yield code
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
-            yield from _nested(constant)
+            yield from _all_code(constant)

@@ -51,7 +51,7 @@ def certify_command(options: argparse.Namespace) -> Answer:
         if ledger is not None and target is None:
             refuse(ledger, None, [])
         subject = None if target is None else _subject(target, options)
-        audited = None if subject is None else _audited(subject, options)
+        audited = None if subject is None else _audit(subject, options)
         claims = [] if subject is None else relied_upon(subject, stored)
         refuse(ledger, audited, claims)
         waivers = waivers_of(project, target, audited, path, ledger)
@@ -104,7 +104,7 @@ def _subject(target: str, options: argparse.Namespace) -> Subject:
     return subjects[0]
 
 
-def _audited(subject: Subject, options: argparse.Namespace) -> AuditEvidence:
+def _audit(subject: Subject, options: argparse.Namespace) -> AuditEvidence:
     from dpaudit.certificate import Refused, audit_subject
     from dpaudit.subjects.failure import explain_failure, full_traceback
 

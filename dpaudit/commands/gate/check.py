@@ -27,7 +27,7 @@ def check_command(options: argparse.Namespace) -> Answer:
     also = [_also(option) for option in options.also]
     form = options.format or ("github" if os.environ.get("GITHUB_ACTIONS") == "true" else "text")
     try:
-        checked = _checked(options)
+        checked = _run_gate(options)
     except DpauditError as error:
         if form == "github":  # beside the message on stderr
             from dpaudit.report.formats.github import annotation
@@ -53,7 +53,7 @@ def _also(option: str) -> tuple[str, Path]:
     return form, file
 
 
-def _checked(options: argparse.Namespace) -> Checked:
+def _run_gate(options: argparse.Namespace) -> Checked:
     from dpaudit.gate.baseline import baseline_of
     from dpaudit.gate.check import check
     from dpaudit.gate.policy import read_config

@@ -66,7 +66,7 @@ class Cohort:
             ends = [(records.start, records.stop)] if records.step == 1 else [(r, r + 1) for r in records]
             return cls._ranges(ends)
         if isinstance(records, slice):
-            return cls._sliced(records)
+            return cls._of_slice(records)
         if isinstance(records, np.ndarray):
             return cls._array(records)
         if isinstance(records, list | set | frozenset):
@@ -74,7 +74,7 @@ class Cohort:
         raise InvalidValue("cohort", type(records).__name__, _FORMS)
 
     @classmethod
-    def _sliced(cls, ends: slice) -> Cohort:
+    def _of_slice(cls, ends: slice) -> Cohort:
         if not isinstance(ends.start, int) or not isinstance(ends.stop, int) or ends.step not in (None, 1):
             raise InvalidValue("cohort", "slice", _FORMS)
         return cls._ranges([(ends.start, ends.stop)])

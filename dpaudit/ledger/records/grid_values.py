@@ -51,7 +51,7 @@ def units_to_json(units: Units) -> Any:
 def units_from_json(data: object, line: int | None = None) -> Units:
     """Read what ``units_to_json`` writes. Raises InvalidRecord."""
     try:
-        return as_units(_unpacked(data) if isinstance(data, dict) else _nested(data))
+        return as_units(_unpack(data) if isinstance(data, dict) else _nested(data))
     except (InvalidValue, KeyError, TypeError, ValueError, OverflowError, binascii.Error):
         expected = "an integer, nested lists of integers, or the packed form that a ledger writes"
         raise InvalidRecord("values", expected, line) from None
@@ -69,7 +69,7 @@ def _nested(data: object) -> object:
     return data
 
 
-def _unpacked(data: dict[str, Any]) -> Units:
+def _unpack(data: dict[str, Any]) -> Units:
     shape, width, least = data["shape"], data["width"], data["least"]
     if set(data) != {"data", "least", "shape", "width"} or not isinstance(shape, list):
         raise ValueError

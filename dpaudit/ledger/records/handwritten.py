@@ -43,11 +43,11 @@ def flat_fields(data: dict[str, Any], forms: Forms, line: int | None = None) -> 
 
 
 def _read(data: dict[str, Any], form: WrittenForm, line: int | None) -> dict[str, Any]:
-    parameters = {name: positive(_needed(data, name), name) for name in form.sizes}
-    parameters |= {name: Fraction(whole(_needed(data, name), name, least=least)) for name, least in form.counts.items()}
+    parameters = {name: positive(_require(data, name), name) for name in form.sizes}
+    parameters |= {name: Fraction(whole(_require(data, name), name, least=least)) for name, least in form.counts.items()}
     if "grid" in data:
         parameters["grid"] = positive(data["grid"], "grid")
-    moved = _needed(data, "sensitivity") if form.sensitivity is None else data.get("sensitivity", form.sensitivity)
+    moved = _require(data, "sensitivity") if form.sensitivity is None else data.get("sensitivity", form.sensitivity)
     sensitivity = positive(moved, "sensitivity")
     times = whole(data.get("count", 1), "count", most=MOST_RELEASES)
     to = data.get("to", "server")
@@ -114,7 +114,7 @@ def _rate(value: Any, to: str) -> Fraction:
     return rate
 
 
-def _needed(data: dict[str, Any], name: str) -> Any:
+def _require(data: dict[str, Any], name: str) -> Any:
     if name not in data:
         raise InvalidValue(name, None, "given")
     return data[name]

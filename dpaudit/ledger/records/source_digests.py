@@ -16,7 +16,7 @@ from dpaudit.claims import InvalidValue
 
 def sources(subject: str | Path | None = None) -> dict[str, str]:
     """Digests of dpaudit itself and of ``subject``, the file or folder of the algorithm. Raises InvalidValue."""
-    digests = {"dpaudit": _own()}
+    digests = {"dpaudit": _own_digest()}
     if subject is not None:
         try:
             digests["subject"] = digest(Path(subject))
@@ -36,7 +36,7 @@ def digest(path: Path) -> str:
 
 
 @lru_cache(maxsize=1)
-def _own() -> str:
+def _own_digest() -> str:
     """Of the code that this process runs: read once, as it was loaded once."""
     return digest(Path(__file__).resolve().parents[2])
 

@@ -31,7 +31,7 @@ def canonical(value: object) -> bytes:
 
 def loads(data: bytes, line: int = 1) -> Any:
     """Parse one JSON text that starts at the given line of its file. Raises MalformedJson, nothing else."""
-    text = _decoded(data, line)
+    text = _decode(data, line)
 
     def refuse(reason: str) -> NoReturn:
         raise MalformedJson(line, reason)
@@ -74,7 +74,7 @@ def load_file(path: str | Path) -> Any:
 def lines(path: str | Path) -> Iterator[tuple[int, Any]]:
     """(line number, value) of every line that is not blank. Raises MalformedJson; OSError if unreadable."""
     data = _read(path)
-    _decoded(data[:4], 1, partial=True)
+    _decode(data[:4], 1, partial=True)
     for number, line in enumerate(data.split(b"\n"), start=1):
         if line.strip():
             yield number, loads(line, number)
@@ -90,7 +90,7 @@ def _read(path: str | Path) -> bytes:
     return data
 
 
-def _decoded(data: bytes, line: int, partial: bool = False) -> str:
+def _decode(data: bytes, line: int, partial: bool = False) -> str:
     if data.startswith((b"\xff\xfe", b"\xfe\xff", b"\xef\xbb\xbf")) or b"\x00" in data:
         raise MalformedJson(line, "the encoding is not plain UTF-8 (a byte-order mark or UTF-16?); save it as UTF-8")
     if partial:

@@ -38,15 +38,15 @@ class ZcdpSums:
         self._sums = PureSums()
 
     def would_cost(self, charge: Charge) -> Spend:
-        return self._converted(self._sums.would_cost(as_rho(charge)))
+        return self._convert(self._sums.would_cost(as_rho(charge)))
 
     def add(self, charge: Charge) -> None:
         self._sums.add(as_rho(charge))
 
     def worst(self) -> Spend:
-        return self._converted(self._sums.worst())
+        return self._convert(self._sums.worst())
 
-    def _converted(self, spend: Spend) -> Spend:
+    def _convert(self, spend: Spend) -> Spend:
         rho, delta = spend
         if not rho:
             return Fraction(0), delta

@@ -84,14 +84,14 @@ def _section(verdict: Verdict, level: int) -> Section:
     return Section(blocks, _anchor(verdict))
 
 
-def _proven(verdict: Verdict) -> str | None:
+def _upper(verdict: Verdict) -> str | None:
     upper = verdict.upper
     if upper is None:
         return None
     return f"ε ≤ {at_most(upper.epsilon)}: {upper.method}; sensitivity {upper.sensitivity}, path {upper.path}"
 
 
-def _attacked(lower: Lower, verdict: Verdict) -> str:
+def _lower(lower: Lower, verdict: Verdict) -> str:
     sure = "exact" if lower.confidence == 1 else f"confidence {lower.confidence:.10g}"
     return f"ε ≥ {at_least(lower.epsilon, verdict.claim.epsilon)}: {lower.method}, {sure}, {lower.samples} runs"
 
@@ -106,8 +106,8 @@ def _audit_facts(verdict: Verdict) -> dict[str, str]:
     """What the verdict rests on."""
     return {
         "claim": f"{verdict.claim}, observer {verdict.claim.observer}, neighbours {verdict.neighbours}",
-        "proven": _proven(verdict) or "none",
-        "attacked": _attacked(verdict.lower, verdict),
+        "proven": _upper(verdict) or "none",
+        "attacked": _lower(verdict.lower, verdict),
         **power(verdict.detectable, verdict.verdict, verdict.lower.confidence),
         "seed": str(verdict.seed),
         "took": f"{verdict.seconds:.2f} s",
@@ -125,16 +125,16 @@ def _witness_facts(witness: Mapping[str, Any]) -> dict[str, str]:
         words["guesses"] = f"{witness['right']:,} right, {witness['wrong']:,} wrong in {witness['runs']:,} runs"
     if "log10_evidence" in witness:
         words["evidence"] = f"10^{witness['log10_evidence']:g} to 1 after {witness['draws']:,} draws"
-    return {key: _shortened(str(value)) for key, value in words.items()}
+    return {key: _shorten(str(value)) for key, value in words.items()}
 
 
-def _shortened(text: str) -> str:
+def _shorten(text: str) -> str:
     return text if len(text) <= _LONG else f"{text[:_LONG]}…"
 
 
 def _brief(verdict: Verdict) -> list[Block]:
     claim, outcome = f"claim {verdict.claim}, observer {verdict.claim.observer}", str(verdict.verdict).upper()
-    pairs = [("why", verdict.reason), ("upper", _proven(verdict) or "none proven"), ("lower", _attacked(verdict.lower, verdict))]
+    pairs = [("why", verdict.reason), ("upper", _upper(verdict) or "none proven"), ("lower", _lower(verdict.lower, verdict))]
     pairs += power(verdict.detectable, verdict.verdict, verdict.lower.confidence).items()
     pairs += [(each.rule, each.message + (f" ({each.where})" if each.where else "")) for each in verdict.findings]
     pairs += [] if verdict.witness is None else _brief_witness(verdict.witness)

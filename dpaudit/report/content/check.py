@@ -52,7 +52,7 @@ def _page(checked: Checked) -> Document:
         *finding_blocks(checked.findings, title="Waivers"),
     ]
     if checked.removed:
-        first.append(doc.Paragraph(Styled(_removed(checked), "bad")))
+        first.append(doc.Paragraph(Styled(_removal_note(checked), "bad")))
     return Document(title, [Section(first), *(_section(budget) for budget in checked.budgets)])
 
 
@@ -63,7 +63,7 @@ def _title(checked: Checked) -> str:
     return f"Privacy budgets: {outcome}"
 
 
-def _removed(checked: Checked) -> str:
+def _removal_note(checked: Checked) -> str:
     return f"In the baseline, no longer configured: {', '.join(checked.removed)}"
 
 
@@ -89,14 +89,14 @@ def _section(budget: Judged) -> Section:
 
 def _details(budget: Judged) -> list[Block]:
     picture = budget.picture or {}
-    blocks: list[Block] = [doc.Figures(_drawn(budget)), facts(_check_facts(budget))]
+    blocks: list[Block] = [doc.Figures(_figures(budget)), facts(_check_facts(budget))]
     if "worst" in picture:
         blocks.append(doc.Paragraph((Styled("Who pays most: ", "strong"), picture["worst"])))
     spending = picture.get("spending", {})
     return blocks + share_blocks([Share(**share) for share in spending.get("shares", ())], bool(spending.get("summed")))
 
 
-def _drawn(budget: Judged) -> list[doc.Figure]:
+def _figures(budget: Judged) -> list[doc.Figure]:
     """The interval against the claim, and the audit's losses or the ledger's timeline."""
     claim, picture, drawn = budget.claim.epsilon, budget.picture or {}, []
     if budget.lower is not None or budget.upper is not None:
@@ -175,7 +175,7 @@ def _brief(checked: Checked) -> Document:
     sections += [Section(_brief_budget(budget)) for budget in checked.budgets]
     sections += [Section([doc.FactList(_finding_pairs(finding))]) for finding in checked.findings]
     if checked.removed:
-        sections.append(Section([facts({"removed": _removed(checked).replace("In", "in", 1)})]))
+        sections.append(Section([facts({"removed": _removal_note(checked).replace("In", "in", 1)})]))
     return Document("Privacy budgets", [*sections, Section([doc.Paragraph(summary(checked))])])
 
 

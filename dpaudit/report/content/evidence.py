@@ -51,9 +51,9 @@ def warnings(decided: Sequence[Decided], source: EvidenceSource) -> list[str]:
     stale, failed = [one.id for one in decided if one.stale], [one.id for one in decided if one.failed]
     notes = []
     if failed:
-        notes.append(f"Not decided, because {'its check' if len(failed) == 1 else 'their checks'} failed: {_named(failed)}.")
+        notes.append(f"Not decided, because {'its check' if len(failed) == 1 else 'their checks'} failed: {_list_ids(failed)}.")
     if stale:
-        notes.append(f"Stale, because the code that decides has changed since: {_named(stale)}.")
+        notes.append(f"Stale, because the code that decides has changed since: {_list_ids(stale)}.")
     if source.missing:
         notes.append(f"Not in the stored evidence: {', '.join(source.missing)}.")
     if source.refresh and (stale or source.missing):
@@ -61,7 +61,7 @@ def warnings(decided: Sequence[Decided], source: EvidenceSource) -> list[str]:
     return notes
 
 
-def _named(ids: Sequence[str]) -> str:
+def _list_ids(ids: Sequence[str]) -> str:
     shown = ", ".join(ids[:_NAMED])
     return shown if len(ids) <= _NAMED else f"{shown} and {len(ids) - _NAMED} more"
 

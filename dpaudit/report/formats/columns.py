@@ -13,27 +13,27 @@ WORD = 60  # columns of a word; a longer one is broken
 def fitted(header: Sequence[str], rows: Sequence[Sequence[str]], room: int) -> list[str]:
     """Lines of at most ``room`` columns."""
     every = [list(header), *[list(row) for row in rows]]
-    named = _named(rows, min(3, len(header)))
+    named = _telling_columns(rows, min(3, len(header)))
     parts = [named]
     for place in range(len(named), len(header)):
         wider = [*parts[-1], place]
-        if parts[-1] == named or _widths(_chosen(every, wider), room) is not None:
+        if parts[-1] == named or _widths(_pick_columns(every, wider), room) is not None:
             parts[-1] = wider
         else:
             parts.append([*named, place])
-    tables = [_chosen(every, part) for part in parts]
+    tables = [_pick_columns(every, part) for part in parts]
     if any(_widths(part, room) is None for part in tables):
         return _paragraphs(header, rows, room)
     return [line for number, part in enumerate(tables) for line in ([""] if number else []) + _table(part, room)]
 
 
-def _named(rows: Sequence[Sequence[str]], most: int) -> list[int]:
+def _telling_columns(rows: Sequence[Sequence[str]], most: int) -> list[int]:
     """The first columns that tell the rows apart, the first alone if none do."""
     enough = (count for count in range(1, most + 1) if len({tuple(row[:count]) for row in rows}) == len(rows))
     return list(range(next(enough, 1)))
 
 
-def _chosen(every: Sequence[Sequence[str]], places: Sequence[int]) -> list[list[str]]:
+def _pick_columns(every: Sequence[Sequence[str]], places: Sequence[int]) -> list[list[str]]:
     return [[row[place] for place in places] for row in every]
 
 

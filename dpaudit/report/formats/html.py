@@ -87,13 +87,13 @@ def html(block: Block) -> Html:
 
 def _table(table: doc.Table) -> Html:
     """It scrolls by itself when it is too wide for a phone."""
-    head = element("tr", *(element("th", inline(cell), class_=_unbroken(cell)) for cell in table.header))
+    head = element("tr", *(element("th", inline(cell), class_=_cell_class(cell)) for cell in table.header))
     lines = [element("tr", *(element("td", inline(cell)) for cell in row)) for row in table.rows]
     drawn = element("table", element("thead", head), element("tbody", *lines))
     return element("div", drawn, class_=f"wide {table.layout}".strip())
 
 
-def _unbroken(cell: Line) -> str:
+def _cell_class(cell: Line) -> str:
     return "word" if len(plain_text(cell)) <= SHORT else ""
 
 

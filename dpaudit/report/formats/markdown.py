@@ -79,7 +79,7 @@ def _part(part: Part) -> str:
     if isinstance(part, Link) and part.back:
         return ""
     if isinstance(part, Styled) and part.style == "code":
-        return f"`{_spaced(part.text.replace('`', ''))}`".replace("|", "\\|")
+        return f"`{_on_one_line(part.text.replace('`', ''))}`".replace("|", "\\|")
     inside = plain(part.text)
     if isinstance(part, Badge):
         return f"{TONES[part.tone]} {inside}"
@@ -89,9 +89,9 @@ def _part(part: Part) -> str:
 
 def plain(text: str) -> str:
     """Text that stays text, in a table too: nothing in it is read as HTML, a link, an image, a mention or emphasis."""
-    return re.sub(r"([\\`*_{}\[\]<>#!|@~$&])", r"\\\1", _spaced(text)).replace("\\@", "@\u200b")
+    return re.sub(r"([\\`*_{}\[\]<>#!|@~$&])", r"\\\1", _on_one_line(text)).replace("\\@", "@\u200b")
 
 
-def _spaced(text: str) -> str:
+def _on_one_line(text: str) -> str:
     """On one line, with one space where there were any."""
     return re.sub(r"\s+", " ", text)

@@ -82,13 +82,13 @@ def _fact(label: str, value: Any, column: int, room: int | None) -> list[str]:
         lines = fitted([plain_text(cell) for cell in value.header], rows, (room or WIDTH) - len(indent))
         return [*above, *textwrap.indent("\n".join(lines), indent).splitlines()]
     if isinstance(value, doc.FactList):
-        return [*above, *_nested(value, width, indent)]
+        return [*above, *_nest_facts(value, width, indent)]
     beside = f"  {label:<{column}}" if len(label) < column else indent
     lines = textwrap.wrap(plain_text(value), width, initial_indent=beside, subsequent_indent=indent) or [beside.rstrip()]
     return lines if len(label) < column else [*above, *lines]
 
 
-def _nested(value: doc.FactList, width: int, indent: str) -> list[str]:
+def _nest_facts(value: doc.FactList, width: int, indent: str) -> list[str]:
     pairs = [(plain_text(name), plain_text(each)) for name, each in value.pairs if not isinstance(each, doc.Table | doc.FactList)]
     column = min(max(columns(name) for name, _ in pairs), 32, max(width - 40, 8))
     lines = []

@@ -10,7 +10,7 @@ import pytest
 import dpaudit
 from dpaudit.claims import InvalidValue
 from dpaudit.ledger import MemoryLedger, TamperedLedger, canonical, export_jsonl, open_ledger, verify
-from dpaudit.ledger.records.source_digests import _own, digest, sources
+from dpaudit.ledger.records.source_digests import _own_digest, digest, sources
 from dpaudit.ledger.spending.pure_sums import PureSums
 from dpaudit.ledger.store.book import replay
 from dpaudit.ledger.store.memory import MemoryEntries
@@ -36,7 +36,7 @@ def test_the_digest_of_a_folder_is_as_documented(tmp_path: Path) -> None:
 def test_the_first_entry_names_version_and_code() -> None:
     ledger = MemoryLedger(kind="deployment")
     assert ledger.sources == sources()
-    assert _own.__wrapped__() == digest(Path(dpaudit.__file__).parent)  # computed now; a process computes its own once
+    assert _own_digest.__wrapped__() == digest(Path(dpaudit.__file__).parent)  # computed now; a process computes its own once
     assert f'"version":"{dpaudit.__version__}"'.encode() in next(ledger.entries())
 
 
