@@ -47,8 +47,8 @@ class Finite:
 
 
 @dataclass(frozen=True)
-class Ball:
-    """{a : |a| ≤ radius} in R^dim, radius ≤ 1."""
+class _Round:
+    """What a ball and a sphere around 0 have in common."""
 
     dim: int
     radius: float = 1.0
@@ -56,6 +56,11 @@ class Ball:
     def __post_init__(self) -> None:
         object.__setattr__(self, "dim", whole(self.dim, "dim"))
         _check_radius(self.radius)
+
+
+@dataclass(frozen=True)
+class Ball(_Round):
+    """{a : |a| ≤ radius} in R^dim, radius ≤ 1."""
 
     def actions(self, horizon: int, *, limit: int = LIMIT) -> Net:
         axes = np.full(self.dim, self.radius)
@@ -68,15 +73,8 @@ class Ball:
 
 
 @dataclass(frozen=True)
-class Sphere:
+class Sphere(_Round):
     """{a : |a| = radius} in R^dim, radius ≤ 1."""
-
-    dim: int
-    radius: float = 1.0
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "dim", whole(self.dim, "dim"))
-        _check_radius(self.radius)
 
     def actions(self, horizon: int, *, limit: int = LIMIT) -> Net:
         if self.dim == 1:

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 from scipy.spatial import cKDTree
 
-from algorithms.actions.action_sets import Ball, Box, Ellipsoid, Finite, Sphere, random_instance, validate
+from algorithms.actions.action_sets import Ball, Box, Ellipsoid, Finite, Sphere, random_instance, simulated_instance, validate
 from dpaudit.claims import DpauditError, InvalidValue
 
 POINTS = 20_000
@@ -249,3 +249,17 @@ def test_the_same_seed_gives_the_same_instance():
     first, second = (random_instance(np.random.default_rng(3), instances=2) for _ in range(2))
     assert np.array_equal(first[0], second[0])
     assert np.array_equal(first[1], second[1])
+
+
+def test_an_evaluation_keeps_the_actions_of_one_run_and_draws_an_instance_for_each_trial():
+    actions = random_instance(np.random.default_rng(1), 4, 3)[0]
+    same, means = simulated_instance(actions, None, np.random.default_rng(2))
+    assert same is actions
+    theta = np.linalg.lstsq(actions, means, rcond=None)[0]
+    assert actions @ theta == pytest.approx(means)
+    assert np.linalg.norm(theta) == pytest.approx(1)
+    every, thetas = random_instance(np.random.default_rng(2), 4, 3, instances=5)
+    drawn, means = simulated_instance(actions, 5, np.random.default_rng(2))
+    assert np.array_equal(drawn, every)
+    for one, row in enumerate(means):
+        assert row == pytest.approx(every[one] @ thetas[one])
