@@ -21,7 +21,7 @@ def feature_learners(table: np.ndarray, coins: np.ndarray, codes: np.ndarray, *,
         return []
     order = _farthest_apart(table, coins)
     columns = order[:RAW]
-    found = [raw_column(c, folded, sign) for c in columns for folded in (False, True) for sign in (1, -1)]
+    found: list[Learner] = [RawOn(c, folded, sign) for c in columns for folded in (False, True) for sign in (1, -1)]
     if len(codes) > 1 and table.shape[1] > len(codes):
         found.append(CodeTable(tuple(int(c) for c in codes)))
     if table.shape[1] > 1:
@@ -48,16 +48,21 @@ class RawColumn:
         return np.nan_to_num(self.sign * (np.abs(z) if self.folded else z), nan=self.sign * 1.0 if self.folded else 0.0)
 
 
-def raw_column(column: int, folded: bool, sign: int) -> Learner:
-    def learn(table: np.ndarray, coins: np.ndarray) -> Scorer:
-        values = table[~np.isnan(table[:, column]), column]
+@dataclass(frozen=True)
+class RawOn:
+    """Learns where the middle of a column is, and its spread."""
+
+    column: int
+    folded: bool
+    sign: int
+
+    def __call__(self, table: np.ndarray, coins: np.ndarray) -> Scorer:
+        values = table[~np.isnan(table[:, self.column]), self.column]
         if not len(values):
-            return RawColumn(column, 0.0, 1.0, folded, sign)
+            return RawColumn(self.column, 0.0, 1.0, self.folded, self.sign)
         middle = float(np.median(values))
         spread = float(np.median(np.abs(values - middle))) or float(values.std()) or 1.0
-        return RawColumn(column, middle, spread, folded, sign)
-
-    return learn
+        return RawColumn(self.column, middle, spread, self.folded, self.sign)
 
 
 def _farthest_apart(table: np.ndarray, coins: np.ndarray) -> list[int]:

@@ -34,7 +34,7 @@ def learners(table: np.ndarray, coins: np.ndarray) -> list[Learner]:
     if many:
         likeliest = _telling(table, coins, many)
         column = max(likeliest, key=lambda c: fit_ramp(table[:MOST, c], coins[:MOST], c)[1]) if len(many) > 1 else many[0]
-        found += [lambda x, y: fit_ramp(x[:, column], y, column)[0], lambda x, y: _steps(x[:, column], y, column)]
+        found += [RampOn(column), lambda x, y: _steps(x[:, column], y, column)]
     discrete = len(few) == table.shape[1] and np.prod([float(len(values)) for values in distinct]) < 2.0**62
     if table.shape[1] > 1:
         found.append(_counted_logistic if discrete else _plain_logistic)
@@ -44,6 +44,16 @@ def learners(table: np.ndarray, coins: np.ndarray) -> list[Learner]:
         best = max(few, key=lambda c: _separation(table[:, c], coins))
         found.append(lambda x, y: categories(x, y, [best]))
     return found or [_nothing]
+
+
+@dataclass(frozen=True)
+class RampOn:
+    """Learns the likeliest ramp in a column."""
+
+    column: int
+
+    def __call__(self, table: np.ndarray, coins: np.ndarray) -> Scorer:
+        return fit_ramp(table[:, self.column], coins, self.column)[0]
 
 
 def calibrate(scores: np.ndarray, coins: np.ndarray) -> tuple[float, float]:

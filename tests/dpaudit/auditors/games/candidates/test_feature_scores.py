@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpaudit.auditors.games.candidates.feature_scores import CodeTable, RidgeOn, feature_learners, raw_column
+from dpaudit.auditors.games.candidates.feature_scores import CodeTable, RawOn, RidgeOn, feature_learners
 
 RNG = np.random.default_rng(1)
 COINS = RNG.random(4000) < 0.5
@@ -21,13 +21,13 @@ def separation(scores: np.ndarray) -> float:
 def test_a_column_by_itself_points_either_way_and_folds(sign: int) -> None:
     shift, wide = RNG.normal(size=4000) + sign * COINS, RNG.normal(size=4000) * np.where(COINS, 1 + sign * 0.5, 1)
     table = np.stack([shift, wide], axis=1)
-    assert separation(raw_column(0, False, sign)(table, COINS)(table)) > 0.2
-    assert separation(raw_column(1, True, sign)(table, COINS)(table)) > 0.1
+    assert separation(RawOn(0, False, sign)(table, COINS)(table)) > 0.2
+    assert separation(RawOn(1, True, sign)(table, COINS)(table)) > 0.1
 
 
 def test_tails_are_not_clipped() -> None:
     table = RNG.normal(size=(4000, 1))
-    scorer = raw_column(0, False, 1)(table, COINS)
+    scorer = RawOn(0, False, 1)(table, COINS)
     assert scorer(np.array([[1e3]])) > 2 * scorer(np.array([[4e2]]))
 
 
