@@ -62,7 +62,7 @@ def without_noise(seeds: Sequence[int] = SEEDS) -> Figures:
 def shrinking(sizes: Sequence[int] = (10**3, 10**4, 10**5), seeds: Sequence[int] = SEEDS) -> Figures:
     """Means may fall by two standard errors of theirs before they count as falling."""
     for samples in sizes:
-        for delta in ("1e-6", "1e-5", "0.01", "0.1"):
+        for delta in ("0", "1e-6", "1e-5", "0.01", "0.1"):
             games = [
                 [game(Case(f"σ={sigma}", gaussian(sigma), (ONE, ZERO), delta), samples, seed).epsilon for seed in seeds]
                 for sigma in SIGMAS

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from decimal import Decimal, localcontext
 from fractions import Fraction
 
 import numpy as np
@@ -100,3 +101,33 @@ def test_products_with_five_skip_one_float_in_five_below_a_power_of_two() -> Non
     assert 0.78 < reached.mean() < 0.82
     assert all((value in products) == flag for value, flag in zip(low[:1000], reached, strict=True))
     assert scaled_float(high, 0.0, 5.0).all()
+
+
+def preimages(output: Fraction, centre: int, unit: Fraction) -> int:
+    """How many of the noises log(j·2^-52), 1 ≤ j ≤ 2^52, give this output below the centre when the sum is rounded to the unit."""
+    ends = [(output + side * unit / 2 - centre) for side in (-1, 1)]
+    with localcontext() as context:
+        context.prec = 60
+        low, high = (min(Decimal(2) ** 52, (Decimal(e.numerator) / Decimal(e.denominator)).exp() * 2**52) for e in ends)
+        return int(high) - int(low)
+
+
+@pytest.mark.parametrize("far", [1, 3, 6, 9])
+def test_rounding_far_from_zero_leaves_no_output_that_tells(far: int) -> None:
+    """Laplace noise of scale 1 around 10^6, where floats are 2^-33 apart: n noises share each output on D and m on D', as many as
+    the densities say but for one. So no event of such outputs has a ratio beyond e·(n+1)/(n−1)."""
+    unit, centre = Fraction(1, 2**33), 10**6
+    for step in range(20):
+        output = centre - far - step * unit
+        here, there = preimages(output, centre, unit), preimages(output, centre + 1, unit)
+        expected = 2**19 * math.exp(-far)
+        assert abs(here - expected) <= 1 + expected * 1e-8
+        assert abs(there - expected / math.e) <= 1 + expected * 1e-8
+
+
+def test_fifteen_scales_away_outputs_tell_again() -> None:
+    """One in six such outputs has a noise on D and one in sixteen on D', but only one run in three million goes there."""
+    unit, centre = Fraction(1, 2**33), 10**6
+    counts = [(preimages(y, centre, unit), preimages(y, centre + 1, unit)) for y in (centre - 15 - k * unit for k in range(200))]
+    assert sum(here > 0 and there == 0 for here, there in counts) > 10
+    assert sum(here > 0 and there > 0 for here, there in counts) < 10
