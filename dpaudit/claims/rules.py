@@ -49,7 +49,8 @@ RULES = {
             "DPA005",
             "a theorem's precondition does not hold",
             "The bound was asked for outside the range in which its theorem is proven, so it proves nothing there.",
-            "Use a method that holds (`--method clone`), more reports, or a smaller ε0.",
+            "Use a method that holds (`--method clone`), more reports, or a smaller ε0. At channel.select, leave monotone=True "
+            "out unless all scores move one way for every pair of neighbours.",
         ),
         Rule(
             "DPA006",
