@@ -57,6 +57,7 @@ COINS = (
     "record, or zero it out; the batch's size and ids stay secret; rate and noise constant"
 )
 TREE = "a stream of {} running sums by a binary tree: one record is in at most {} noisy sums (Chan, Shi, Song 2011)"
+THRESHOLDED = "counts of unknown keys above a threshold (Korolova et al. 2009)"
 CLONES = "clones, exact (Feldman–McMillan–Talwar 2021)"
 SAME = "one randomiser for all reports, exact (claim shuffle.same-randomiser; Balle et al. 2019)"
 RESPONSES = "privacy blanket of k-ary randomised response, exact (Balle et al. 2019)"
@@ -96,8 +97,20 @@ class Read:
         """The rate of the Poisson sample that each was computed from."""
         return None if self.release.sampling is None else Fraction(self.release.sampling)
 
-    def part(self, shuffled: int | None = None) -> Part:
+    @property
+    def failure(self) -> Fraction:
+        """The probability with which it shows what its mechanism does not account for."""
+        return Fraction(self.release.failure or 0)
+
+    def part(self, shuffled: int | None = None) -> AnyPart:
         """As what is composed."""
+        pure = self.noise.epsilon(self.steps)
+        if self.failure and pure is not None:
+            return Known(pure, self.failure, self.count)
+        return self.mechanism_part(shuffled)
+
+    def mechanism_part(self, shuffled: int | None = None) -> Part:
+        """What its noise costs."""
         return Part(self.noise, self.steps, self.count, self.coordinates, shuffled, self.sampling)
 
     @property
@@ -174,7 +187,8 @@ def target_delta(releases: Sequence[Release], budget: Budget | None, delta: Numb
     stated = [read for read in map(StatedRead.of, releases) if read is not None]
     pure = all(_is_pure(release.mechanism) and release.kind != "shuffled" for release in releases)
     pure = pure and all(read.guarantee.pure is not None for read in stated)
-    least_delta = min(stated_failures([read.part() for read in stated]), _MOST_DELTA)
+    failures = sum((Fraction(release.failure or 0) for release in releases), Fraction(0))
+    least_delta = min(stated_failures([read.part() for read in stated]) + failures, _MOST_DELTA)
     return least_delta if pure else min(least_delta + DEFAULT_DELTA, _MOST_DELTA)
 
 
@@ -194,6 +208,8 @@ def account_releases(
     observers = ("server", "actions", *(["shuffled"] if any(r.kind == "shuffled" for r in releases) else []))
     seen = {observer: groups(touched(reads, unused, observer, delta)) for observer in observers}
     bounds = {observer: least(parts, delta, fixed=fixed, limit=limit) for observer, parts in seen.items()}
+    if any(read.failure for read in reads) and bounds["server"].delta > delta:
+        raise InvalidValue("delta", delta, f"at least {show(bounds['server'].delta)}: counts of unknown keys need that much")
     views = {observer: (bound.epsilon, bound.delta) for observer, bound in bounds.items()}
     epsilon, spent = views["server"]
     charges = [Charge(line.epsilon, line.delta, read.cohort, line.batch) for line, read in zip(lines, reads, strict=True)]
@@ -231,6 +247,10 @@ def _line(read: AnyRead, delta: Fraction) -> Line:
     release, pure = read.release, read.noise.epsilon(read.steps)
     if read.sampling is not None or read.count > 1:
         return _repeated_line(read, pure, delta)
+    if read.failure and pure is not None:
+        enough = read.failure <= delta
+        needs = f"sensitivity {_known(release)}" if enough else f"needs δ of at least {show(read.failure)}"
+        return Line(release.name, read.clients, pure, enough, pure, THRESHOLDED, needs, read.failure)
     if release.kind == "shuffled" and pure is not None:
         return _shuffled_line(read, pure, delta)
     if pure is None:

@@ -22,6 +22,7 @@ from dpaudit.channel.release_cost import Amplifier, Composer, Repetition, cost, 
 from dpaudit.channel.selection.verbs import Selecting
 from dpaudit.channel.streams.binary_tree import Tree, open_tree
 from dpaudit.channel.streams.poisson_sample import Part, check_origin
+from dpaudit.channel.streams.thresholded_counts import threshold_counts
 from dpaudit.channel.weighted_sums import query_of
 from dpaudit.claims import DpauditError, Finding, InvalidValue, Leak, exact_delta, show
 from dpaudit.ledger import Budget, Ledger, PureSums, Release
@@ -259,6 +260,14 @@ class Channel(Selecting):
     ) -> Tree:
         """A stream of running sums by a binary tree, charged here for all its steps; ``.add(value)`` gives the sum so far."""
         return open_tree(self, name, steps, noise, sensitivity, (cohort, to, delta))
+
+    def threshold_counts(
+        self, name: str, keys: Any, *, epsilon: Any, delta: Any, per_record: Any = 1, cohort: Any = None, to: str = "server"
+    ) -> dict[Any, int]:
+        """Noisy counts of keys that are not known in advance, those above a threshold that makes it (ε, δ)-DP. Each record
+        counts for ``per_record`` distinct keys at most. Plain keys get the noise for replacing a record, which serves removing
+        one too; sealed ones that of their neighbours."""
+        return threshold_counts(self, name, keys, (epsilon, delta, per_record), (cohort, to))
 
     @contextmanager
     def sample(self, rate: Any) -> Iterator[Part]:

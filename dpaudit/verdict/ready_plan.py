@@ -30,7 +30,8 @@ def ready_plan(runs: Sequence[Sequence[Release]], claim: Claim) -> ReadyPlan | N
     """None where runs differ, where a sensitivity is not proven or declared too small, or where no plan fits the claim."""
     if not runs or not runs[0] or any(_facts(run) != _facts(runs[0]) for run in runs[1:]):
         return None
-    if any(one.derived is None or one.derived > one.sensitivity * ROUNDED for run in runs for one in run):
+    every = [one for run in runs for one in run]
+    if any(one.derived is None or one.derived > one.sensitivity * ROUNDED or one.failure is not None for one in every):
         return None
     entries = [_entry([run[place] for run in runs]) for place in range(len(runs[0]))]
     for cohorts in (False, True):

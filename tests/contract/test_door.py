@@ -474,3 +474,15 @@ def test_a_plan_of_samples_costs_what_is_written_by_hand(tmp_path: Path) -> None
     by_hand = dp.account(tmp_path / "hand.jsonl", delta="1e-5").epsilon
     at_the_door = dp.account([event.record for event in channel.events], delta="1e-5", fixed=True).epsilon
     assert float(at_the_door) == pytest.approx(float(by_hand), rel=1e-6)
+
+
+# --- counts of keys that are not known in advance ---
+
+
+def test_threshold_counts_show_common_keys_and_hide_those_of_one_record(tmp_path: Path) -> None:
+    with ledger_in(tmp_path) as ledger, dp.live(ledger, budget=("1", "1e-9")) as channel:
+        counts = channel.threshold_counts("words", ["common"] * 1000 + ["mine alone"], epsilon="1", delta="1e-9")
+        assert list(counts) == ["common"]
+        assert abs(counts["common"] - 1000) < 100
+        assert ledger.spent()[0] == 1
+        assert 0 < ledger.spent()[1] <= Fraction("1e-9")

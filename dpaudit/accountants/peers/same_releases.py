@@ -42,8 +42,10 @@ def of_worst_client(releases: Sequence[Release], delta: Fraction, count: int = 1
     reads = [Read.of(release) for release in releases]
     worst = account_releases(releases, delta, fixed=True).worst_client["client"]  # as the peers assume
     touching = [read for read in reads if read.cohort.everyone or (worst is not None and worst in read.cohort)]
+    if any(read.failure for read in touching):
+        raise InvalidValue("releases", "counts of unknown keys", "others: no peer is asked about those")
     groups = Counter(
-        replace(read.part(read.crowd if read.release.kind == "shuffled" else None), count=count * read.count)
+        replace(read.mechanism_part(read.crowd if read.release.kind == "shuffled" else None), count=count * read.count)
         for read in touching
         if read.steps
     )

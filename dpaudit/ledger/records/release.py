@@ -31,7 +31,8 @@ class Release:
     them hides among; ``read``: "sums" where nothing but sums of the reports is handed out; ``relation``: the neighbours that the
     sensitivity is proven for; ``count``: so many equal releases were made; ``sampling``: the rate of the fresh Poisson
     sample that each was computed from; ``leaves``: a stream of so many running sums, where one record is in at most ``count`` of
-    the sums that noise is added to. None: not recorded. ``extra``: notes that nothing is computed from.
+    the sums that noise is added to; ``failure``: with this probability it shows what its mechanism does not account for. None:
+    not recorded. ``extra``: notes that nothing is computed from.
     Raises InvalidValue; the message never prints values or records.
     """
 
@@ -58,6 +59,7 @@ class Release:
     count: int | None = None
     sampling: str | None = None
     leaves: int | None = None
+    failure: str | None = None
 
     def __post_init__(self) -> None:
         for name in ("name", "mechanism", "to"):
@@ -84,6 +86,8 @@ class Release:
         check_facts(self._facts(), self.extra)
         if self.sampling is not None and not 0 < exact(self.sampling, "sampling") <= 1:
             raise InvalidValue("sampling", self.sampling, "a probability above 0 and at most 1")
+        if self.failure is not None:
+            exact_delta(self.failure, "failure")
         if self.count == 0:
             raise InvalidValue("count", 0, "at least 1")
         put(self, "values", None if self.values is None else as_units(self.values))

@@ -12,7 +12,7 @@ from dpaudit.claims import InvalidValue
 from dpaudit.ledger.records.printable_text import plain
 
 WHOLE = ("steps", "coordinates", "crowd", "count", "leaves")
-TEXTS = ("read", "relation", "sampling")
+TEXTS = ("read", "relation", "sampling", "failure")
 FACTS = (*WHOLE, *TEXTS)
 
 _LONGEST = 4096  # digits, as in any JSON that is read

@@ -232,6 +232,7 @@ def steps_of(data: Any, channel: Any, releases: int = 1) -> Any:
     return total
 
 
+@pytest.mark.slow
 def test_a_plan_of_samples_is_proven_at_the_composed_cost_and_its_twin_is_not() -> None:
     def honest(data: Any, channel: Any) -> Any:
         return steps_of(data, channel)
@@ -244,5 +245,6 @@ def test_a_plan_of_samples_is_proven_at_the_composed_cost_and_its_twin_is_not() 
     assert proof.upper is not None
     assert (proof.upper.path, proof.upper.sensitivity, proof.findings) == ("single", "proven", [])
     assert 0.2 < proof.upper.epsilon < 0.7
+    assert dp.audit(planned, seed=1, samples=500).verdict == "certified"
     twin = subject_of(twice)
     assert {finding.rule for finding in prove(twin, twin.claim, 1).findings} == {"DPA005"}

@@ -1,0 +1,145 @@
+"""Counts of unknown keys: the theorem by enumeration, what is counted, what is shown, and what is charged."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpaudit as dp
+from dpaudit.channel.streams.thresholded_counts import calibrate, count_keys
+from dpaudit.claims import DpauditError, InvalidValue
+from dpaudit.ledger import MemoryLedger
+from dpaudit.sealed.array import seal
+
+FAR = 60
+
+
+def law_of(records: list[Any], rate: float, threshold: int, per_record: int) -> dict[tuple[Any, ...], float]:
+    """The exact law of what is shown, but for noise beyond ±60: every key apart, then their product."""
+    keys = []
+    for key, count in sorted(count_keys(records, per_record).items()):
+        hidden, law = 0.0, {}
+        for z in range(-FAR, FAR + 1):
+            p = math.tanh(rate / 2) * math.exp(-rate * abs(z))
+            if count + z >= threshold:
+                law[(key, count + z)] = p
+            else:
+                hidden += p
+        keys.append([((), hidden), *(((shown,), p) for shown, p in law.items())])
+    return {
+        tuple(part for part, _ in parts if part): math.prod(p for _, p in parts) for parts in itertools.product(*keys)
+    }  # fmt: skip
+
+
+def hockey_stick(first: dict[Any, float], second: dict[Any, float], epsilon: float) -> float:
+    return sum(max(p - math.exp(epsilon) * second.get(output, 0.0), 0.0) for output, p in first.items())
+
+
+A, B, AB = ("a",), ("b",), ("a", "b")
+PAIRS = [  # data, a neighbour, keys per record
+    ([A, A], [A, A, B], 1),
+    ([A, A], [A, A, A], 1),
+    ([], [AB], 2),
+    ([A], [A, AB], 2),
+    ([A, A, B], [A, A], 2),
+]
+
+
+@pytest.mark.parametrize(("data", "other", "per_record"), PAIRS)
+@pytest.mark.parametrize(("epsilon", "delta"), [("1", "0.05"), ("2", "0.001"), ("1/2", "0.3")])
+def test_by_enumeration_both_directions_keep_the_claim(
+    data: list[Any], other: list[Any], per_record: int, epsilon: str, delta: str
+) -> None:
+    law = calibrate(Fraction(epsilon), Fraction(delta), per_record, removal=True)
+    laws = [law_of(records, float(law.noise.rate), law.threshold, per_record) for records in (data, other)]
+    for first, second in (laws, laws[::-1]):
+        assert hockey_stick(first, second, float(Fraction(epsilon))) <= float(law.failure) + 1e-9
+    assert law.failure <= Fraction(delta)
+
+
+@pytest.mark.parametrize(("data", "other"), [([A, A], [A, B]), ([A, A], [B, A]), ([A], [B])])
+def test_by_enumeration_replaced_records_keep_the_claim(data: list[Any], other: list[Any]) -> None:
+    law = calibrate(Fraction(1), Fraction("0.05"), 1, removal=False)
+    laws = [law_of(records, float(law.noise.rate), law.threshold, 1) for records in (data, other)]
+    for first, second in (laws, laws[::-1]):
+        assert hockey_stick(first, second, 1.0) <= float(law.failure) + 1e-9
+
+
+@pytest.mark.parametrize("per_record", [1, 2])
+def test_a_threshold_that_is_one_lower_breaks_the_claim(per_record: int) -> None:
+    """And so does a threshold without noise: the twins that must fail."""
+    law = calibrate(Fraction(1), Fraction("0.05"), per_record, removal=True)
+    data, other = [A, A], [A, A, ("b", "c")[:per_record]]
+    rate = float(law.noise.rate)
+    low = [law_of(records, rate, law.threshold - 1, per_record) for records in (other, data)]
+    assert hockey_stick(low[0], low[1], 1.0) > 0.05
+    tight = [law_of(records, rate, law.threshold, per_record) for records in (other, data)]
+    assert hockey_stick(tight[0], tight[1], 1.0) == pytest.approx(float(law.failure), rel=1e-4)
+    assert hockey_stick({("a", 2): 1.0}, {("a", 3): 1.0}, 1.0) == 1.0  # exact counts above a threshold
+
+
+def test_a_record_counts_once_for_each_of_its_first_keys() -> None:
+    rows = [["a", "b", "c"], ["a", "a", "a"], [None, float("nan"), "b"], "a"]
+    assert count_keys(rows, 2) == Counter(a=3, b=2)
+    assert count_keys([{"b", "a", "c"}, frozenset("a")], 2) == Counter(a=2, b=1)  # a set has no first key: by their order
+    assert count_keys(np.array([[1, 2], [2, 2]]), 2) == Counter({1: 1, 2: 2})
+
+
+@pytest.mark.parametrize("keys", ["abc", 3, [{}], [[{}]], [object()]])
+def test_other_things_are_no_keys(keys: Any) -> None:
+    with pytest.raises(InvalidValue, match="keys"):
+        count_keys(keys, 1)
+
+
+def test_common_keys_are_shown_in_an_order_that_tells_nothing() -> None:
+    with dp.simulate(1) as channel:
+        shown = channel.threshold_counts("words", ["b"] * 500 + ["a"] * 400 + [7] * 300 + ["rare"], epsilon=1, delta="1e-9")
+    assert list(shown) == [7, "a", "b"]
+    assert abs(shown["b"] - 500) < 60  # e^-30
+    with dp.replay(channel) as again:
+        assert again.threshold_counts("words", ["other"], epsilon=1, delta="1e-9") == shown
+
+
+def test_epsilon_and_delta_are_charged_before_anything_is_drawn() -> None:
+    ledger = MemoryLedger(kind="deployment")
+    with dp.live(ledger, budget=("1", "1e-6")) as channel:
+        channel.threshold_counts("words", ["a"] * 100, epsilon=1, delta="1e-6")
+        epsilon, delta = ledger.spent()
+        assert epsilon == 1
+        assert Fraction(1, 4 * 10**6) < delta <= Fraction(1, 10**6)
+        with pytest.raises(dp.BudgetExceeded):
+            channel.threshold_counts("words", ["a"] * 100, epsilon="0.1", delta="1e-6")
+    bound = dp.account(ledger)
+    assert (bound.epsilon, bound.delta) == (epsilon, delta)
+    with pytest.raises(InvalidValue, match="delta"):
+        dp.account(ledger, delta=delta / 2)
+
+
+@pytest.mark.parametrize(("removal", "moved"), [(True, 3), (False, 6)])
+def test_sealed_keys_are_proven_at_the_price_of_their_neighbours(removal: bool, moved: int) -> None:
+    ledger = MemoryLedger(kind="deployment")
+    rows = seal(np.ones((50, 4)), 0, 9, removal=removal)
+    with dp.live(ledger, budget=("1", "1e-6"), proven=True) as channel:
+        channel.threshold_counts("pages", rows, epsilon=1, delta="1e-6", per_record=3)
+    (release,) = ledger.releases()
+    assert release.derived == release.sensitivity == moved
+    assert release.relation == ("add-remove" if removal else "replace-one")
+
+
+def test_a_door_for_proven_releases_refuses_other_keys() -> None:
+    with dp.live(MemoryLedger(kind="deployment"), budget=("1", "1e-6"), proven=True) as channel:
+        for keys in (["a"] * 9, seal(np.ones((5, 4)), 0, 9).sum(axis=0), seal(np.ones((5, 4)), 0, 9).T):
+            with pytest.raises(DpauditError, match="refused"):
+                channel.threshold_counts("pages", keys, epsilon=1, delta="1e-6")
+
+
+@pytest.mark.parametrize("wrong", [{"delta": 0}, {"delta": 1}, {"epsilon": 0}, {"per_record": 0}, {"per_record": "2.5"}])
+def test_parameters_outside_their_range_are_refused(wrong: dict[str, Any]) -> None:
+    with dp.simulate(1) as channel, pytest.raises(InvalidValue):
+        channel.threshold_counts("words", ["a"], **{"epsilon": 1, "delta": "1e-6", **wrong})
