@@ -33,7 +33,8 @@ DEFAULT_DELTA = Fraction(1, 10**6)
 _MOST_DELTA = 1 - Fraction(1, 2**64)
 REFUSED = (
     "numerical composition refused: parameters may have been chosen adaptively, after looking at released values; "
-    "give --fixed (fixed=True) if every noise scale and sensitivity was fixed in advance. Queries may be adaptive"
+    "give --fixed (fixed=True) if every noise scale and sensitivity was fixed in advance. Queries may be adaptive. Where "
+    'parameters do depend on outputs, open the door with dp.Budget(ε, δ, filter="renyi"), which adds up moments at one order'
 )
 
 

@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from dpaudit.accountants.calibration.safe_sizes import GaussianTask, safe_size
 from dpaudit.accountants.losses.numerical import compose, composed_delta
 from dpaudit.accountants.losses.parts import Part
 from dpaudit.accountants.numerics.search import log
@@ -204,14 +205,24 @@ def _exact(task: NoiseTask) -> NoiseRule:
     def curve(noise: Noise) -> Fraction:
         return noise.delta(task.epsilon, task.steps * task.count)
 
-    return NoiseRule("exact", least(task, curve), task.kind.curve_theorem, False)
+    return NoiseRule("exact", _safe(task, least(task, curve)), task.kind.curve_theorem, False)
 
 
 def _numerical(task: NoiseTask) -> NoiseRule:
     def curve(noise: Noise) -> Fraction:
         return composed_delta([task.part(noise)], task.epsilon)[1]
 
-    return NoiseRule("numerical", least(task, curve), "numerical composition, certified (Zhu, Dong, Wang 2022, Thm 10)", False)
+    theorem = "numerical composition, certified (Zhu, Dong, Wang 2022, Thm 10)"
+    return NoiseRule("numerical", _safe(task, least(task, curve)), theorem, False)
+
+
+def _safe(task: NoiseTask, noise: Noise) -> Noise:
+    """At least this noise, and such that every larger one keeps δ too; on samples the bound falls by itself."""
+    if noise.spread is None or task.sampling is not None:
+        return noise
+    goal = GaussianTask(task.epsilon, task.delta, task.steps, task.count)
+    size = safe_size(goal, noise.spread)
+    return noise if size == noise.spread else task.noise(task.rounded(size * task.grid))
 
 
 def _settle(task: NoiseTask, rule: NoiseRule) -> tuple[NoiseRule, Enclosure]:

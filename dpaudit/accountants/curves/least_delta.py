@@ -15,14 +15,17 @@ from dpaudit.accountants.losses.stated_parts import LossPart
 from dpaudit.accountants.sampling.mixtures import any_sampled
 from dpaudit.channel.release_cost import zcdp_delta
 from dpaudit.claims import InvalidValue, Number, exact_epsilon, shorten_up
+from dpaudit.claims.balls import decimal
 
 _ONE = Fraction(1)
+_DIGITS = 15
 
 
 def least_delta(groups: Iterable[Group], epsilon: Number, *, fixed: bool) -> Fraction:
     """δ(ε), rounded up, for the record that pays most. ``fixed`` as in ``account``: only then are losses composed."""
     level = exact_epsilon(epsilon)
-    return max((_delta(_parts(group), level, fixed) for group in groups), default=Fraction(0))
+    worst = max((_delta(_parts(group), level, fixed) for group in groups), default=Fraction(0))
+    return min(_ONE, decimal(worst, _DIGITS, up=True))
 
 
 def _parts(group: Group) -> tuple[AnyPart, ...]:

@@ -84,7 +84,7 @@ class LedgerView:
             return None
         squared, missed = max(each for each in found if each is not None)
         with precision(128):
-            return decimal(upper(ball(squared).sqrt()), _DIGITS, up=True), missed
+            return decimal(upper(ball(squared).sqrt()), _DIGITS, up=True), decimal(missed, _DIGITS, up=True)
 
 
 def ledger_view(

@@ -12,7 +12,16 @@ from typing import Any
 import flint
 import numpy as np
 
-from dpaudit.accountants.losses.privacy_loss import Atom, Complexes, Floats, PrivacyLoss, ResponseLoss, cautious, least_sine
+from dpaudit.accountants.losses.privacy_loss import (
+    Atom,
+    Complexes,
+    Floats,
+    PrivacyLoss,
+    ResponseLoss,
+    cautious,
+    least_sine,
+    log_mean,
+)
 from dpaudit.claims.balls import Ball, ball
 from dpaudit.noise.loss_facts import LossAtom
 
@@ -57,8 +66,7 @@ class FiniteLoss:
         return value, value
 
     def log_moment(self, z: Complexes) -> Complexes:
-        below, share = self._floats(0.0)
-        return np.asarray(np.log(np.exp(np.multiply.outer(z, -below)) @ share), dtype=np.complex128)
+        return log_mean(z, *self._floats(0.0))
 
     def decay(self, c: float, low: Floats, high: Floats) -> tuple[Floats, Floats]:
         """|Σ a_j e^{−itx_j}|² = (Σ a_j)² − 4 Σ_{j<k} a_j a_k sin²((x_j − x_k)t/2), a_j = P(x_j) e^{−cx_j}."""

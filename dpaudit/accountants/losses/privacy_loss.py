@@ -196,8 +196,7 @@ class LatticeLoss:
         return total, total
 
     def log_moment(self, z: Complexes) -> Complexes:
-        below = -float(self.gap) * np.arange(len(self.masses))
-        return np.asarray(np.log(np.exp(np.multiply.outer(z, below)) @ np.array([float(mass) for mass in self.masses])))
+        return log_mean(z, float(self.gap) * np.arange(len(self.masses)), np.array([float(mass) for mass in self.masses]))
 
     def decay(self, c: float, low: Floats, high: Floats) -> tuple[Floats, Floats]:
         return np.zeros_like(low), np.zeros_like(low)
@@ -212,6 +211,14 @@ def _exp(value: Fraction, bits: int) -> Ball:
 def _returned(epsilon: Fraction, z: Any) -> Any:
     """The weight e^{−ε(1+2z)} of the loss −ε against that of +ε."""
     return (-ball(epsilon) * (1 + 2 * z)).exp()
+
+
+def log_mean(z: Complexes, below: Floats, shares: Floats) -> Complexes:
+    """log Σ share·e^{−z·below} in floats; the largest term is taken out, so that none is lost."""
+    likely = shares > 0
+    terms = np.multiply.outer(z, -below[likely]) + np.log(shares[likely])
+    peak = terms.real.max(axis=-1)
+    return np.asarray(np.log(np.exp(terms - peak[..., None]).sum(axis=-1)) + peak, dtype=np.complex128)
 
 
 def least_sine(rate: float, low: Floats, high: Floats) -> Floats:

@@ -17,7 +17,16 @@ from typing import Any
 import flint
 import numpy as np
 
-from dpaudit.accountants.losses.privacy_loss import Atom, Complexes, Floats, LatticeLoss, PrivacyLoss, cautious, least_sine
+from dpaudit.accountants.losses.privacy_loss import (
+    Atom,
+    Complexes,
+    Floats,
+    LatticeLoss,
+    PrivacyLoss,
+    cautious,
+    least_sine,
+    log_mean,
+)
 from dpaudit.claims.balls import Ball, ball, precision, upper
 
 _PAIRS = 32  # pairs of atoms whose distance is used to show that a moment decays
@@ -140,8 +149,7 @@ class StatedLoss:
         return value, value
 
     def log_moment(self, z: Complexes) -> Complexes:
-        below, share = self._floats
-        return np.asarray(np.log(np.exp(np.multiply.outer(z, -below)) @ share), dtype=np.complex128)
+        return log_mean(z, *self._floats)
 
     def decay(self, c: float, low: Floats, high: Floats) -> tuple[Floats, Floats]:
         """|Σ a_j e^{−itx_j}|² = (Σ a_j)² − 4 Σ_{j<k} a_j a_k sin²((x_j − x_k)t/2), of which the heaviest pairs are used."""
