@@ -17,6 +17,7 @@ from typing import Any, Protocol
 from dpaudit.accountants.losses.equal_laplace import equal_laplace_delta, equal_laplace_epsilon
 from dpaudit.accountants.losses.loss_contour import Contour, LossSaddle, plan, saddle_at, top
 from dpaudit.accountants.losses.loss_lattice import LatticeSum, lattice_sum, moved, spacing_for
+from dpaudit.accountants.losses.many_laplace import many_laplace_epsilon
 from dpaudit.accountants.losses.parts import AnyPart, ComposedLosses, Known, Part, lower_losses, upper_losses
 from dpaudit.accountants.losses.privacy_loss import LaplaceLoss
 from dpaudit.accountants.losses.stated_parts import LossPart
@@ -152,6 +153,8 @@ def _least_epsilon(composed: ComposedLosses, delta: Fraction, pure: Fraction | N
     if equal is not None:
         with suppress(ArithmeticError):
             return _rounded(*equal_laplace_epsilon(*equal, delta), pure)
+    with suppress(ArithmeticError, ValueError):  # the latter: a logarithm of nothing, far from where floats are of use
+        return _rounded(*many_laplace_epsilon(composed.laws, delta - composed.added), pure)
     reference = top(composed.laws)
     at = saddle_at(composed.laws, log(composed.of_laws(delta)), "log_delta")
     with precision(composed.bits):
