@@ -209,7 +209,7 @@ def account_releases(
     observers = ("server", "actions", *(["shuffled"] if any(r.kind == "shuffled" for r in releases) else []))
     seen = {observer: groups(touched(reads, unused, observer, delta)) for observer in observers}
     bounds = {observer: least(parts, delta, fixed=fixed, limit=limit) for observer, parts in seen.items()}
-    if any(read.failure for read in reads) and bounds["server"].delta > delta:
+    if any(release.failure for release in releases) and bounds["server"].delta > delta:
         raise InvalidValue("delta", delta, f"at least {show(bounds['server'].delta)}: counts of unknown keys need that much")
     views = {observer: (bound.epsilon, bound.delta) for observer, bound in bounds.items()}
     epsilon, spent = views["server"]

@@ -196,7 +196,8 @@ class LatticeLoss:
         return total, total
 
     def log_moment(self, z: Complexes) -> Complexes:
-        return log_mean(z, float(self.gap) * np.arange(len(self.masses)), np.array([float(mass) for mass in self.masses]))
+        gaps = np.asarray(float(self.gap) * np.arange(len(self.masses)), dtype=np.float64)
+        return log_mean(z, gaps, np.array([float(mass) for mass in self.masses]))
 
     def decay(self, c: float, low: Floats, high: Floats) -> tuple[Floats, Floats]:
         return np.zeros_like(low), np.zeros_like(low)

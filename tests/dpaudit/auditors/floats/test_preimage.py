@@ -104,7 +104,7 @@ def test_products_with_five_skip_one_float_in_five_below_a_power_of_two() -> Non
 
 
 def preimages(output: Fraction, centre: int, unit: Fraction) -> int:
-    """How many of the noises log(j·2^-52), 1 ≤ j ≤ 2^52, give this output below the centre when the sum is rounded to the unit."""
+    """How many noises log(j·2^-52), 1 ≤ j ≤ 2^52, give this output below the centre when the sum is rounded to the unit."""
     ends = [(output + side * unit / 2 - centre) for side in (-1, 1)]
     with localcontext() as context:
         context.prec = 60
