@@ -209,7 +209,7 @@ def test_every_optional_field_is_read() -> None:
 @pytest.mark.parametrize(
     ("change", "field"),
     [
-        ({"mechanism": "exponential"}, "mechanism"),
+        ({"mechanism": "geometric"}, "mechanism"),
         ({"mechanism": 3}, "mechanism"),
         ({"scale": None}, "scale"),
         ({"scale": "0"}, "scale"),
