@@ -19,7 +19,7 @@ import pytest
 import dpaudit as dp
 from dpaudit.claims import InvalidValue, Leak
 from dpaudit.sealed import Sealed, seal_sums, snap, unseal
-from dpaudit.sealed.array import Untraced, dependence
+from dpaudit.sealed.array import Untraced, dependence, gathered
 
 SECRET = 0.4375
 Act = Callable[[Any], Any]
@@ -57,7 +57,7 @@ CONVERSIONS: dict[str, Act] = {
     "shape": lambda x: np.zeros(x.sum()),
     "array": lambda x: np.array(x),
     "asarray": lambda x: np.asarray(x, dtype=float),
-    "array of entries": lambda x: np.array([x[0], x[1]]),
+    "array of entries as numbers": lambda x: np.array([x[0], x[1]], dtype=float),
     "nditer": lambda x: np.nditer(x),
     "vectorize": lambda x: np.vectorize(lambda v: v)(x),
     "item": lambda x: x.item(0),
@@ -86,6 +86,18 @@ def test_assigning_a_sealed_number_to_a_plain_entry_is_refused_and_the_leak_name
         buffer[0] = records[0]
     assert isinstance(refused.value.__cause__, Leak)
     assert not buffer.any()
+
+
+def test_an_array_of_sealed_numbers_holds_them_and_never_becomes_numbers(records: Any) -> None:
+    entries = np.array([records[0], 2 * records[1]])
+    assert isinstance((entries / 2)[1], Sealed)
+    assert isinstance(np.zeros(2) + gathered(entries), Sealed)
+    with pytest.raises(ValueError, match="setting an array element") as refused:
+        entries.astype(float)
+    assert isinstance(refused.value.__cause__, Leak)
+    with pytest.raises(Leak, match="a branch"):
+        assert entries[0] > 0
+    assert str(SECRET) not in repr(entries)
 
 
 @pytest.mark.parametrize("name", ["T", "flat", "real", "imag"])
