@@ -101,6 +101,8 @@ def _other_records(expected: Planned, asked: Asked, call: CallFacts) -> str:
         return f"asked was a batch that hides a report among {call.crowd}"
     rounding = asked.derived is not None and asked.derived <= expected.sensitivity
     moved = Fraction(0) if asked.steps is None else asked.steps * asked.noise.grid
+    if rounding and moved > expected.steps * expected.noise.grid and not asked.noise.entrywise:
+        return "its scores are not proven to move all one way: plan it, and ask, without monotone"
     if rounding and moved > expected.steps * expected.noise.grid:
         return f'rounding to the grid adds to its sensitivity: plan it with "{number(moved)}"; what it declares may stay'
     return ""

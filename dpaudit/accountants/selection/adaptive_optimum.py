@@ -26,11 +26,17 @@ Floats = npt.NDArray[np.float64]
 
 MOST_RELEASES = 128  # the cost grows with the square of their number
 _WORK = 1.5e7  # cells that are looked at in all: the grid is as fine as that allows; half of it doubles the excess
+_LARGEST_EPSILON = 5  # of one release
 _COARSEST, _FINEST = 16, 256  # steps of the grid to an ε
 # Rounding, absolute, of one value in one step, over E/(E − 1): with x|δ'| ≤ 1 and δ ≤ 1, each of the dozen terms is at most
 # E/(E − 1) and each operation errs by 2^-53 of it; grid points err by 2^-52 of themselves, which moves δ by as much.
 _ROUNDING = 64 * 2.0**-52
 _DIGITS = 12
+
+
+def tractable(epsilon: Fraction, count: int) -> bool:
+    """Are they few enough, and their ε of a size that floats hold e^{count·ε} of?"""
+    return count <= MOST_RELEASES and epsilon <= _LARGEST_EPSILON
 
 
 def most_steps(count: int) -> int:

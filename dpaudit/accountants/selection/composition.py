@@ -14,7 +14,7 @@ from dpaudit.accountants.interface import Least
 from dpaudit.accountants.losses.numerical import compose
 from dpaudit.accountants.losses.parts import AnyPart, Part
 from dpaudit.accountants.losses.renyi import renyi_epsilon
-from dpaudit.accountants.selection.adaptive_optimum import MOST_RELEASES, adaptive_epsilon
+from dpaudit.accountants.selection.adaptive_optimum import adaptive_epsilon, tractable
 from dpaudit.claims import InvalidValue
 
 RANGES, OPTIMUM = "bounded range, Rényi divergences", "bounded range, adaptive optimum"
@@ -36,9 +36,9 @@ class RangeComposition:
         bounds: list[Least] = []
         with suppress(InvalidValue, ArithmeticError):
             bounds.append(Least(renyi_epsilon(parts, delta).upper, delta, RANGES))
-        sizes, count = {part.range() for part in ranges}, sum(part.count for part in ranges)
-        if len(ranges) == len(parts) and len(sizes) == 1 and count <= MOST_RELEASES:
-            bounds.append(Least(adaptive_epsilon(sizes.pop() or Fraction(0), count, delta), delta, OPTIMUM))
+        (size, *others), count = {part.range() or Fraction(0) for part in ranges}, sum(part.count for part in ranges)
+        if len(ranges) == len(parts) and not others and tractable(size, count):
+            bounds.append(Least(adaptive_epsilon(size, count, delta), delta, OPTIMUM))
         elif len(ranges) < len(parts) and sum(part.count for part in parts) <= _MIXED:
             with suppress(InvalidValue, ArithmeticError):
                 bounds.append(Least(compose(parts, delta).upper, delta, MIXED))

@@ -18,6 +18,7 @@ from dpaudit.auditors.replay.pinned_runs import Replayed, replay_first
 from dpaudit.auditors.wording import describe
 from dpaudit.channel import Event, simulate
 from dpaudit.claims import Claim, float_down, show
+from dpaudit.claims.balls import decimal
 from dpaudit.claims.decimals import at_least, at_most
 from dpaudit.noise import from_units
 from dpaudit.noise.mechanism import LARGEST
@@ -25,6 +26,7 @@ from dpaudit.subjects.subject import Subject, fresh
 
 Bounds = tuple[Fraction, Fraction]
 Chosen = Mapping[int, np.ndarray]  # outputs in units, by the release's position; all others equal what the data asks
+DIGITS = 15  # of a loss that is not rational
 SHOWN = 8  # releases that a witness shows to people
 TRIES = 50  # outputs of a drawn transcript that are replaced by what the data asks, one by one, to make it simpler
 
@@ -78,6 +80,7 @@ class TranscriptLoss:
     chosen: Chosen
     releases: int
     loss: Fraction
+    rounded: bool = False  # towards 0: it is not rational
 
 
 def transcript_witness(
@@ -128,7 +131,9 @@ def transcript_loss(
         total = total[0] + part[0], total[1] + part[1]
         best = max(best, (_nearest_zero(total), place + 1), key=lambda one: abs(one[0]))
     loss, length = best if releases is None else (_nearest_zero(total), len(events))
-    return TranscriptLoss(played, {place: value for place, value in chosen.items() if place < length}, length, loss)
+    rounded = total[0] != total[1]
+    loss = decimal(loss, DIGITS, up=loss < 0) if rounded else loss
+    return TranscriptLoss(played, {place: value for place, value in chosen.items() if place < length}, length, loss, rounded)
 
 
 def _nearest_zero(ends: Bounds) -> Fraction:
@@ -203,6 +208,7 @@ def transcript_facts(found: TranscriptLoss, pair: tuple[Any, Any], claim: Claim)
         "kind": "transcript", "observer": claim.observer, "data": describe(pair[0]), "neighbour": describe(pair[1]),
         "loss": show(abs(found.loss)), "moved": moved[:SHOWN], "releases": found.releases,
         "outputs": {str(place): value.tolist() for place, value in found.chosen.items()}, "seed": found.played.seed,
+        **({"rounded": "down"} if found.rounded else {}),
     }  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -9,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from dpaudit.channel.declarations import Asked, declared_sensitivity
-from dpaudit.claims import DpauditError, Finding, InvalidValue, exact_epsilon, positive, show
+from dpaudit.claims import DpauditError, Finding, InvalidValue, exact, exact_epsilon, positive, show
 from dpaudit.noise import GRID, Exponential, Noise, NoisyMax, PermuteAndFlip, mechanism_of, to_units
+from dpaudit.noise.mechanism import LARGEST
 from dpaudit.sealed.array import Sealed, Untraced, caller, dependence, unseal
 
 METHODS = {kind.name: kind for kind in (Exponential, PermuteAndFlip)}
@@ -94,6 +96,17 @@ def with_gap(asked: Asked, scores: Any, *, strict: bool) -> tuple[Asked, list[Fi
     if strict:
         raise error
     return replace(asked, steps=gap), [Finding("DPA005", error.detail, caller(), asked.name)]
+
+
+def threshold_units(threshold: Any, grid: Fraction, trials: int | None) -> np.ndarray:
+    """A public threshold in steps of the grid, one or one per trial; an exact text by its value."""
+    if isinstance(threshold, np.ndarray) and threshold.ndim:
+        if threshold.shape != (trials,):
+            raise InvalidValue("threshold", f"shape {threshold.shape}", "one number, or one per trial")
+        return to_units(threshold, grid)
+    given = threshold.item() if isinstance(threshold, np.generic | np.ndarray) else threshold
+    units = math.floor(exact(given, "threshold") / grid + Fraction(1, 2))
+    return np.asarray(min(max(units, -LARGEST), LARGEST))
 
 
 def threshold_words(threshold: Fraction) -> dict[str, str]:

@@ -89,7 +89,8 @@ class Above:
     @property
     def positives_left(self) -> Any:
         """How often it may still answer “above”; it follows from what was answered."""
-        return int(self._left[0]) if self._trials is None else self._left.copy()
+        left: Any = int(self._left[0]) if self._trials is None else self._left.copy()
+        return left if self._observe is None else self._observe(np.asarray(left))
 
     def ask(self, value: Any) -> Any:
         """Is this number above the threshold, both with noise? Raises ``Exhausted`` after the last answer that was paid for."""

@@ -18,13 +18,14 @@ from dpaudit.channel.selection.scores import (
     one_sensitivity,
     score_units,
     selecting_noise,
+    threshold_units,
     threshold_words,
     with_gap,
 )
 from dpaudit.channel.selection.threshold import Above, Comparisons
-from dpaudit.claims import InvalidValue, Leak, exact, exact_epsilon
+from dpaudit.claims import InvalidValue, Leak, exact_epsilon
 from dpaudit.ledger import Cohort, Ledger, Release
-from dpaudit.noise import GRID, Noise, SparseVector, to_units
+from dpaudit.noise import GRID, Noise, SparseVector
 from dpaudit.sealed.array import Sealed, caller
 
 
@@ -90,14 +91,11 @@ class Selecting:
             raise InvalidValue("epsilon", epsilon, "greater than 0")
         noise = SparseVector(2 * (-(-declared // GRID) * GRID) / cost, positives)
         check_call(name, noise, to, None, entrywise=False)
-        level = np.asarray(threshold)
-        if level.ndim and level.shape != (self.trials,):
-            raise InvalidValue("threshold", f"shape {level.shape}", "one number, or one per trial")
-        units = to_units(level, noise.grid) if level.ndim else to_units(float(exact(threshold, "threshold")), noise.grid)
+        units = threshold_units(threshold, noise.grid, self.trials)
         asked = self._opened(name, noise, declared, to)
         self._follow(asked, "above", CallFacts(noise, None, self._index, None))
         record, rows = self._selection_record(asked), 1 if self.trials is None else int(self.trials)
-        notes = {} if level.ndim else threshold_words(int(units) * noise.grid)
+        notes = {} if units.ndim else threshold_words(int(units) * noise.grid)
         record = None if record is None else _noted(record, notes)
         pinned = self._pinned_answers(noise, rows)
         if self._ledger is not None:

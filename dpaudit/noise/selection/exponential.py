@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 
-from dpaudit.claims import WrittenForm, exact_epsilon
+from dpaudit.claims import WrittenForm, positive
 from dpaudit.noise.loss_facts import RangeFact
 from dpaudit.noise.mechanism import Units
 from dpaudit.noise.sampling.probability_bits import Ball, ball, precision
@@ -44,7 +44,7 @@ class Exponential(ScoreMechanism):
     @classmethod
     def read(cls, parameters: Mapping[str, str]) -> Any:
         if set(parameters) == {"epsilon"}:  # written by hand: scores that move by 1, which cost ε
-            return cls(1 / exact_epsilon(parameters["epsilon"]), 1, True)
+            return cls(1 / positive(parameters["epsilon"], "epsilon"), 1, True)
         return super().read(parameters)
 
     def rho(self, steps: int) -> Fraction:

@@ -151,6 +151,7 @@ def _brief_witness(witness: Mapping[str, Any]) -> list[tuple[str, str]]:
         other = witness.get("neighbour_probability", witness.get("other_probability"))
         lines.append(f"event: {witness['event']}; probability {witness['probability']} against {other}")
     if "loss" in witness:
-        lines.append(f"privacy loss of this transcript: {witness['loss']}, exactly")
+        exactly = f"at least {witness['loss']}" if "rounded" in witness else f"{witness['loss']}, exactly"
+        lines.append(f"privacy loss of this transcript: {exactly}")
     lines.append("save it with --witness FILE, check it again with --replay FILE")
     return [("witness", f"D  = {witness['data']}"), *(("", line) for line in lines)]
