@@ -13,6 +13,7 @@ from typing import Protocol
 
 from dpaudit.accountants.numerics.roots import Root, bracketed, certified_ends, float_root
 from dpaudit.accountants.numerics.search import log
+from dpaudit.claims import InvalidValue
 from dpaudit.claims.balls import decimal
 
 _NEAR = 1e-9  # ε and ε0 are not told apart below this
@@ -20,6 +21,7 @@ _FAR = Fraction(1, 50)  # how far the two ends of an enclosure may be apart befo
 _LONGEST_STEP = 3.0
 _LEAST = 2.0**-50  # of ε0: smaller ε are not looked for where floats lead astray
 _FARTHEST = 30.0  # log(ε0 − ε): no report needs more
+_FARTHEST_EPSILON = 10**7  # above any ε0 that is looked at
 _UNSURE = 1.0  # the quick estimate is off by less where reports hide the target,
 _LONELY = 4.0  # and by less where none does
 _NORMAL = 0.9  # n ε² is near this times (2 sinh(ε0/2))² log(1/δ) where many reports hide the target
@@ -114,9 +116,26 @@ def largest_epsilon0(
     )
     low = epsilon if safe is None else max(safe, epsilon)
     if unsafe is None or unsafe > low * (1 + _FAR):
-        refuted = _first_refuted(lambda x: attack(x, n, delta) > epsilon, low)
+        refuted = _first_refuted(lambda x: curve(x)[0] > delta or attack(x, n, delta) > epsilon, low)
         unsafe = refuted if unsafe is None else min(unsafe, refuted)
+        low, unsafe = _halved(curve, low, unsafe, delta)
     return low, unsafe
+
+
+def _halved(
+    curve: Callable[[Fraction], tuple[Fraction, Fraction]], low: Fraction, high: Fraction, delta: Fraction
+) -> tuple[Fraction, Fraction]:
+    """Narrow a wide enclosure of ε0 by halving, where floats led astray, as long as the curve tells which side it is on."""
+    while high - low > low * _FAR / 1000:
+        middle = shorten((low + high) / 2)
+        least, most = curve(middle)
+        if most <= delta:
+            low = middle
+        elif least > delta:
+            high = middle
+        else:
+            break
+    return low, high
 
 
 def _first_refuted(refuted: Callable[[Fraction], bool], low: Fraction) -> Fraction:
@@ -124,6 +143,8 @@ def _first_refuted(refuted: Callable[[Fraction], bool], low: Fraction) -> Fracti
     distance = low / 64
     while not refuted(low + distance):
         distance *= 2
+        if distance > _FARTHEST_EPSILON:
+            raise InvalidValue("epsilon", float(low), "smaller for this randomiser: no larger ε0 can be refuted here")
     high, below = low + distance, low + distance / 2
     while high - below > high / 100:
         middle = (high + below) / 2

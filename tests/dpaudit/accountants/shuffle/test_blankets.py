@@ -5,13 +5,18 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
+import dpaudit as dp
 from dpaudit.accountants.shuffle.blankets import (
     OPTIMISED,
     OPTIMISED_ATTACK,
     UNARY,
     UNARY_ATTACK,
     BlanketFamily,
+    enclosed,
+    isolated,
+    optimised_unary_laws,
     response_attack,
     response_blanket,
 )
@@ -87,6 +92,50 @@ def test_measured_values_are_met_and_enclosed_closely(name: str) -> None:
     assert high - low <= high / 10**6
     refuted = epsilon_refuted(attack, Fraction(local), n, Fraction(delta))
     assert Fraction(4, 5) * high < refuted <= high
+
+
+def three_value_delta(epsilon0: float, n: int, epsilon: float) -> float:
+    """(1/n) E(ΣG)_+ by summing over how many reports are not idle: N ~ Bin(n, 2/(1+p)), of which A ~ Bin(N, 1/2) have p − e."""
+    p, e = math.exp(epsilon0), math.exp(epsilon)
+    share = 2 / (1 + p)
+    spread = 40 * math.sqrt(n * share)
+    count = np.arange(max(1, int(n * share - spread)), min(n, int(n * share + spread)) + 1)
+    plus, minus = p - e, 1 - p * e
+    least = np.floor(-minus * count / (plus - minus)) + 1  # A from here on make the sum positive
+    more = binom.sf(least - 2, count - 1, 0.5) * count / 2  # E[A; A ≥ least]
+    each = plus * more + minus * (count * binom.sf(least - 1, count, 0.5) - more)
+    return float((binom.pmf(count, n, share) * each).sum() / n)
+
+
+SAME_ROWS = [(4, 10**5, "1e-6", 0.1181532), (1, 10**4, "1e-6", 0.0432062), (2, 10**6, "1e-8", 0.0130369)]
+
+
+@pytest.mark.parametrize(("epsilon0", "n", "delta", "measured"), SAME_ROWS)
+def test_the_values_of_one_randomiser_for_all_are_met_to_a_millionth(epsilon0: int, n: int, delta: str, measured: float) -> None:
+    """The printed digits, and an independent sum in floats on both sides of the enclosure."""
+    low, high = least_epsilon(SAME, Fraction(epsilon0), n, Fraction(delta))  # type: ignore[arg-type]
+    assert measured * (1 - 1.2e-6) <= float(high) <= measured + 0.51e-7  # seven digits were printed; the first row's is loose
+    assert high - low <= high / 10**6
+    assert three_value_delta(epsilon0, n, float(high)) <= float(delta) * (1 + 1e-7)
+    assert three_value_delta(epsilon0, n, float(high) * (1 - 1e-6)) > float(delta)
+
+
+def test_one_report_alone_bounds_from_below() -> None:
+    """By enumeration for few reports, and where floats end: ε0 of 150 among a thousand is not hidden."""
+    for n in (2, 5, 12):
+        for law in optimised_unary_laws(Fraction(3), n, Fraction(1)):
+            assert 0 <= isolated(law) <= enclosed(law)[1]
+    low, high = OPTIMISED.delta(Fraction(150), 1000, Fraction(100), EFFORT)
+    assert 0.499 < float(low) <= float(high) <= 0.5
+
+
+@pytest.mark.slow
+def test_extreme_input_is_answered_for_every_randomiser() -> None:
+    """Optimised unary encoding at ε = 100 overflowed."""
+    found = dp.invert(100, 1000, "1e-6", method="oue")
+    assert 100 <= found.lower <= found.upper < 110
+    assert OPTIMISED.delta(found.lower, 1000, Fraction(100), EFFORT)[1] <= Fraction("1e-6")
+    assert OPTIMISED.delta(found.upper, 1000, Fraction(100), EFFORT)[0] > Fraction("1e-6")
 
 
 def test_a_blanket_lies_below_same_and_same_below_the_clones() -> None:
