@@ -13,6 +13,7 @@ from dpaudit.accountants import odometer
 from dpaudit.accountants.odometer import stopping_epsilon
 from dpaudit.claims import InvalidValue
 from dpaudit.ledger import Cohort, MemoryLedger, Release
+from dpaudit.noise import written_forms
 
 TRIALS, ROUNDS = 20_000, 40
 MILLIONTH = Fraction(1, 10**6)
@@ -88,3 +89,26 @@ def test_the_simulated_line_is_the_programs() -> None:
     for rho in (0.01, 0.3, 7.0):
         line = float((orders * rho + math.log(32 / 1e-6) / (orders - 1)).min())
         assert float(stopping_epsilon(Fraction(str(rho)), MILLIONTH)) == pytest.approx(line, rel=1e-9)
+
+
+def test_curves_and_samples_enter_by_their_divergences() -> None:
+    """ρ of a Gaussian as a curve at many orders costs what the Gaussian costs; a sample far less than all records."""
+    curve = [[str(order), str(order * Fraction(1, 200))] for order in (Fraction(5, 4), 2, 4, 8, 16, 64, 4000)]
+    forms = written_forms()
+    stated = [Release.from_json({"mechanism": "rdp", "curve": curve}, forms=forms)] * 20
+    plain = [Release.from_json({"mechanism": "gaussian", "sigma": "10", "sensitivity": "1"}, forms=forms)] * 20
+    sampled = [
+        Release.from_json({"mechanism": "gaussian", "sigma": "10", "sensitivity": "1", "sampling": "0.1"}, forms=forms)
+    ] * 20
+    ends = [odometer(each, delta="1e-6")[-1].epsilon for each in (stated, plain, sampled)]
+    assert ends[1] <= ends[0] <= ends[1] * Fraction(11, 10)
+    assert ends[2] < ends[1] / 2
+    rising = [reading.epsilon for reading in odometer(stated, delta="1e-6")]
+    assert rising == sorted(rising)
+
+
+def test_a_curve_of_low_orders_alone_is_used_there_alone() -> None:
+    low = Release.from_json({"mechanism": "rdp", "curve": [["2", "0.01"]]}, forms=written_forms())
+    high = Release.from_json({"mechanism": "rdp", "curve": [["2", "0.01"], ["200", "1"]]}, forms=written_forms())
+    assert odometer([low], delta="1e-6")[0].epsilon > 3 * odometer([high], delta="1e-6")[0].epsilon
+    assert odometer([high, low], delta="1e-6")[1].epsilon >= odometer([low], delta="1e-6")[0].epsilon
