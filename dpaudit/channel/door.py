@@ -21,7 +21,7 @@ from dpaudit.channel.proven_sensitivity import Proving
 from dpaudit.channel.release_cost import Amplifier, Composer, Repetition, cost, no_amplification, plain_sums
 from dpaudit.channel.selection.verbs import Selecting
 from dpaudit.channel.streams.binary_tree import Tree, open_tree
-from dpaudit.channel.streams.poisson_sample import Part, check_origin
+from dpaudit.channel.streams.poisson_sample import SampledPart, check_origin
 from dpaudit.channel.streams.thresholded_counts import threshold_counts
 from dpaudit.channel.weighted_sums import query_of
 from dpaudit.claims import DpauditError, Finding, InvalidValue, Leak, exact_delta, show
@@ -185,7 +185,7 @@ class Channel(Selecting):
         noise: Noise,
         sensitivity: Any,
         more: tuple[Any, str, str | None, Any],
-        part: Part | None = None,
+        part: SampledPart | None = None,
         rate: Fraction | None = None,
     ) -> Any:
         """``more``: cohort, observer, key, share of δ. ``part``: the sample that it is from; ``rate``: charged as sampled."""
@@ -270,9 +270,9 @@ class Channel(Selecting):
         return threshold_counts(self, name, keys, (epsilon, delta, per_record), (cohort, to))
 
     @contextmanager
-    def sample(self, rate: Any) -> Iterator[Part]:
+    def sample(self, rate: Any) -> Iterator[SampledPart]:
         """A Poisson sample: ``part(data)`` gives its rows, ``part.release(…)`` is charged as sampled at this rate."""
-        part = Part(self, rate)
+        part = SampledPart(self, rate)
         try:
             yield part
         finally:
@@ -282,7 +282,7 @@ class Channel(Selecting):
 
     def _ask(
         self, name: str, value: Any, noise: Noise, sensitivity: Any, cohort: Any, to: str, weight: Fraction = Fraction(1),
-        part: Part | None = None,
+        part: SampledPart | None = None,
     ) -> Asked:  # fmt: skip
         """What a call declares and what sealed data proves; while a subject is audited, no other door takes its data."""
         declared = declared_sensitivity(sensitivity, self.trials)

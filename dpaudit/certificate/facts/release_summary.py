@@ -50,6 +50,16 @@ def _preconditions(release: Release, line: Line) -> list[dict[str, str]]:
         _met(sensitivity, "trace of the sealed data") if proven else _assumed(sensitivity),
         _met("noise of exactly this law, on a grid", "exact sampler behind the door"),
     ]
+    if release.sampling is not None:
+        alone = "the value is made of one sample alone, which gives one release"
+        found += [
+            _met("every record enters by a secret coin of its own, fresh each time", "coins tossed behind the door"),
+            _met(alone, "trace of the sealed data") if proven else _assumed(alone),
+        ]
+    if release.leaves is not None:
+        found.append(
+            _met(f"one record is in at most {release.count or 1} noisy sums of the stream", "binary tree behind the door")
+        )
     if line.theorem in AMPLIFIED.values():
         preconditions += [
             _met("one report per record", "the door refuses others") if proven else _assumed("one report per record"),

@@ -95,6 +95,7 @@ class Tree:
         if self._sums.time >= self.steps:
             raise DpauditError(f"stream {self._asked.name!r} is over: it was opened for {self.steps} steps")
         channel, noise = self._channel, self._asked.noise
+        value = value if isinstance(value, Sealed) else np.asarray(value)
         shrink = self._shrink(value)
         query = value if shrink == 1 else value * shrink
         asked = channel._ask(self._asked.name, query, noise, self._asked.sensitivity, None, self._asked.to)
@@ -127,8 +128,7 @@ class Tree:
         """
         noise, trials = self._asked.noise, self._channel.trials
         shape = np.shape(value) if trials is None else np.shape(value)[1:]
-        kind = value.dtype.kind if isinstance(value, Sealed) else np.asarray(value).dtype.kind
-        if not shape or (kind in "biu" and (1 / noise.grid).denominator == 1):
+        if not shape or (value.dtype.kind in "biu" and (1 / noise.grid).denominator == 1):
             return 1.0
         if not _any_size(noise):
             raise InvalidValue("value", f"shape {shape}", "a number, as Gaussian noise this narrow on its grid is accounted so")

@@ -44,7 +44,7 @@ class NotSampled(DpauditError):
         super().__init__(f"release {release!r} is refused: {reason}")
 
 
-class Part:
+class SampledPart:
     """A Poisson sample: ``part(data)`` gives its rows, ``part.release(…)`` what leaves. Made by ``channel.sample``."""
 
     def __init__(self, channel: Channel, rate: Any) -> None:
@@ -103,7 +103,7 @@ class Part:
         return np.asarray(self._channel._secret_generator().random(rows) < float(self.rate))
 
 
-def check_origin(channel: Channel, name: str, value: Any, part: Part | None) -> None:
+def check_origin(channel: Channel, name: str, value: Any, part: SampledPart | None) -> None:
     """What is made of a sample leaves by its part, or not at all."""
     if mark_of(value) is not None and (part is None or not part.holds(value)):
         refuse(channel, name, ELSEWHERE)

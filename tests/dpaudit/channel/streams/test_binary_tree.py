@@ -93,7 +93,7 @@ def test_steps_are_a_whole_number(steps: Any) -> None:
 def test_values_keep_one_shape() -> None:
     with dp.simulate(1) as channel:
         tree = channel.tree("sum", steps=8, noise=dp.Gaussian(sigma=4), sensitivity=1)
-        tree.add(np.zeros(3))
+        tree.add([0.5, 0.5, 1])
         with pytest.raises(InvalidValue, match="as those before"):
             tree.add(np.zeros(2))
 
