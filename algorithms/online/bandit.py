@@ -13,7 +13,7 @@ import threading
 from pathlib import Path
 from typing import Any, Literal, NoReturn
 
-from algorithms.elimination.confidence import Calibration
+import dpaudit as dp
 from algorithms.elimination.loop import Play
 from algorithms.elimination.setting import Design
 from algorithms.online.client import Client, Report, Ticket, as_reward, client_report
@@ -21,10 +21,14 @@ from algorithms.online.course import Course
 from algorithms.online.errors import BatchOutstanding, HorizonReached, UnknownTicket, UnreadableState
 from algorithms.online.open_batch import Batch
 from algorithms.online.state import Boundary, read_state, write_state
+from algorithms.optimistic.registry import CALIBRATION as OPTIMISTIC
+from algorithms.optimistic.registry import STEPS, optimistic_pieces
 from algorithms.registry import pieces
 from dpaudit.channel import Channel, is_live
 from dpaudit.claims import DpauditError, InvalidValue, Leak, Number, exact, show
 from dpaudit.ledger import Ledger
+
+Algorithm = Literal["central", "local", "shuffled", "optimistic", "optimistic-local", "optimistic-shuffled"]
 
 __all__ = [
     "BatchOutstanding",
@@ -50,8 +54,8 @@ class OnlineBandit:
     """
 
     def __init__(
-        self, algorithm: Literal["central", "local", "shuffled"], *, epsilon: Number, delta: Number | None = None,
-        horizon: Any, actions: Any = None, calibration: Calibration = "tight", low: Number = -1, high: Number = 1,
+        self, algorithm: Algorithm, *, epsilon: Number, delta: Number | None = None,
+        horizon: Any, actions: Any = None, calibration: str | None = None, low: Number = -1, high: Number = 1,
         missing: Number | None = None, ledger: Ledger | None = None, channel: Channel | None = None,
         state: str | Path | None = None, design: Design = "frank-wolfe", maximum: str = "active",
     ) -> None:  # fmt: skip
@@ -59,13 +63,14 @@ class OnlineBandit:
         if ends[0] >= ends[1]:
             raise InvalidValue("low, high", (low, high), "in order: low below high")
         own = {
-            "delta": show(exact(("1e-6" if algorithm == "shuffled" else 0) if delta is None else delta, "delta")),
+            "delta": show(exact(("1e-6" if algorithm.endswith("shuffled") else 0) if delta is None else delta, "delta")),
             "missing": show((ends[0] + ends[1]) / 2 if missing is None else exact(missing, "missing")),
         }  # fmt: skip
         parameters = {
             "algorithm": algorithm, "epsilon": show(exact(epsilon, "epsilon")), "horizon": horizon, "actions": actions,
-            "calibration": calibration, "low": show(ends[0]), "high": show(ends[1]), "design": design,
-            "maximum": maximum, **own,
+            "calibration": calibration or (OPTIMISTIC if algorithm in STEPS else "tight"),
+            "low": show(ends[0]), "high": show(ends[1]), "design": design, "maximum": maximum,
+            **({"coins": secrets.randbits(63)} if algorithm in STEPS else {}), **own,
         }  # fmt: skip
         self._set_up(parameters, ledger, channel, state, None)
 
@@ -90,12 +95,12 @@ class OnlineBandit:
         path: str | Path | None, boundary: Boundary | None,
     ) -> None:  # fmt: skip
         _check_door(ledger, channel, parameters["calibration"])
-        setting, step, claim = pieces(**{name: value for name, value in parameters.items() if name != "missing"})
+        setting, step, claim = _parts(parameters)
         missing = float(exact(parameters["missing"], "missing"))
         if not setting.low <= missing <= setting.high:
             raise InvalidValue("missing", parameters["missing"], "in the declared range of rewards")
         self._parameters = {**parameters, "horizon": setting.horizon, "actions": setting.actions.tolist()}
-        self._course = Course(setting, step, claim, missing, ledger, channel)
+        self._course = Course(setting, step, claim, missing, ledger, channel, parameters.get("coins", 0))
         self._path, self._lock, self._key = path, threading.RLock(), secrets.token_bytes(16)
         self._course.begin(boundary)
         self._turn()
@@ -225,6 +230,19 @@ class OnlineBandit:
         if not hmac.compare_digest(seal.encode(), self._seal(int(number)).encode()):
             raise UnknownTicket
         return int(number)
+
+
+def _parts(parameters: dict[str, Any]) -> tuple[Any, Any, dp.Claim]:
+    """Setting, step and claim of one of the two families. The optimistic one has rewards in [−1, 1] and no open choices."""
+    name = parameters["algorithm"]
+    if name not in STEPS:
+        return pieces(**{key: value for key, value in parameters.items() if key != "missing"})
+    if parameters["calibration"] != OPTIMISTIC:
+        raise InvalidValue("calibration", parameters["calibration"], f"left out: {name} has no other than its own")
+    if (parameters["low"], parameters["high"]) != ("-1", "1"):
+        raise InvalidValue("low, high", (parameters["low"], parameters["high"]), "-1 and 1 for the optimistic algorithms")
+    chosen = {key: parameters[key] for key in ("epsilon", "delta", "horizon", "actions")}
+    return optimistic_pieces(name, **chosen)
 
 
 def _check_door(ledger: Ledger | None, channel: Channel | None, calibration: str) -> None:

@@ -16,6 +16,7 @@ import dpaudit as dp
 from dpaudit.channel import Channel
 from dpaudit.claims import InvalidValue, Number
 from dpaudit.ledger import Ledger, MemoryLedger
+from dpaudit.noise import GRID
 from dpaudit.sealed.array import seal_declared
 
 
@@ -25,9 +26,10 @@ class Terms:
 
     low: float
     high: float
-    scale: Fraction
+    scale: Fraction  # of Laplace noise; for bits, their ε
     sensitivity: Fraction
     epsilon: Fraction
+    bits: bool = False  # a report is one randomised bit of the reward, not the reward with noise
 
 
 @dataclass(frozen=True)
@@ -112,8 +114,17 @@ def _terms(ticket: Ticket) -> Terms:
 def _randomised(ticket: Ticket, reward: float, door: Channel) -> float:
     terms = _terms(ticket)
     sealed = seal_declared([as_reward(reward)], terms.low, terms.high, first=ticket.round)
-    noise, key = dp.Laplace(terms.scale), f"ticket {ticket.id}"
-    return float(door.release(f"batch {ticket.batch}", sealed[0], noise, sensitivity=terms.sensitivity, key=key))
+    noise: Any = dp.RandomizedResponse(terms.epsilon) if terms.bits else dp.Laplace(terms.scale)
+    value = np.where(sealed >= _threshold(terms, door), 1.0, 0.0)[0] if terms.bits else sealed[0]
+    key = f"ticket {ticket.id}"
+    return float(door.release(f"batch {ticket.batch}", value, noise, sensitivity=terms.sensitivity, key=key))
+
+
+def _threshold(terms: Terms, door: Channel) -> np.ndarray:
+    """low + j·g, j uniform on 1, …, (high − low)/g: a reward r is at least this with probability (r − low)/(high − low)."""
+    low, high = (int(Fraction(end) / GRID) for end in (terms.low, terms.high))
+    threshold: np.ndarray = door.rng.integers(low + 1, high + 1, 1) * float(GRID)
+    return threshold
 
 
 def as_reward(reward: Any) -> float:

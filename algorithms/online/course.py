@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -11,12 +12,14 @@ from typing import Any
 import numpy as np
 
 import dpaudit as dp
-from algorithms.elimination.batch_plans import Plan
 from algorithms.elimination.local import Local
-from algorithms.elimination.setting import PrivacyStep, Setting
+from algorithms.elimination.setting import PrivacyStep
 from algorithms.online.client import Report, Terms, Ticket, client_report
-from algorithms.online.open_batch import Batch, Layout, hold_rewards, receive_reports
-from algorithms.online.state import Boundary, OnlineElimination, Recorded
+from algorithms.online.open_batch import Batch, Layout, Received, hold_rewards, receive_reports
+from algorithms.online.optimism import OnlineOptimism
+from algorithms.online.state import Boundary, OnlineElimination, OnlineLoop, Recorded
+from algorithms.optimistic.loop import Setting as OptimisticSetting
+from algorithms.optimistic.privacy_steps import OptimisticLocal, OptimisticStep
 from dpaudit.channel import Channel
 from dpaudit.channel.release_cost import cost
 from dpaudit.claims import DpauditError
@@ -27,15 +30,16 @@ from dpaudit.ledger import Cohort, Ledger, Release
 class Course:
     """Opens and closes batches. ``batch`` is the open one, None when all are closed; ``boundary`` what it started from."""
 
-    setting: Setting
-    step: PrivacyStep
+    setting: Any  # of one of the two loops
+    step: PrivacyStep | OptimisticStep
     claim: dp.Claim
     missing: float
     ledger: Ledger | None
     channel: Channel | None
-    loop: OnlineElimination = field(init=False)
+    coins: int = 0  # public: the seed of the coins of the optimistic loop
+    loop: OnlineLoop = field(init=False)
     batch: Batch | None = field(init=False, default=None)
-    plan: Plan | None = field(init=False, default=None)
+    plan: Any = field(init=False, default=None)
     boundary: Boundary = field(init=False)
 
     def begin(self, boundary: Boundary | None) -> None:
@@ -43,18 +47,28 @@ class Course:
 
         Raises DpauditError when a new run would use rounds that the ledger has charged already.
         """
-        self.loop = OnlineElimination(self.setting, self.step)
+        self.loop = self._new_loop()
         with self.door():  # the budget is set before anything can be spent
             pass
         if boundary is not None:
-            boundary.restore(self.loop)
+            self.loop.restore(boundary)
         recorded = None if self.ledger is None else Recorded(self.ledger)
         if boundary is None and recorded is not None:
             plan = self.loop.plan()
             if plan is not None and recorded.touches(self.loop, plan):
                 raise DpauditError("this ledger holds a run over these rounds already; continue it with OnlineBandit.load")
-            self.loop = OnlineElimination(self.setting, self.step)
+            self.loop = self._new_loop()
         self._open(recorded)
+
+    def _new_loop(self) -> OnlineLoop:
+        if isinstance(self.setting, OptimisticSetting):
+            return OnlineOptimism(self.setting, self.step, self.coins)  # type: ignore[arg-type]
+        return OnlineElimination(self.setting, self.step)  # type: ignore[arg-type]
+
+    @property
+    def local(self) -> bool:
+        """Do clients randomise their own reports?"""
+        return isinstance(self.step, Local | OptimisticLocal)
 
     def close(self, recorded: Recorded | None = None) -> None:
         """Release the batch, learn from it, open the next one."""
@@ -73,22 +87,25 @@ class Course:
 
     def terms(self) -> Terms | None:
         """What clients of the open batch need in the local model."""
-        if self.plan is None or not isinstance(self.step, Local):
+        if self.plan is None or not self.local:
             return None
         setting, step = self.setting, self.step
+        if isinstance(step, OptimisticLocal):
+            return Terms(setting.low, setting.high, step.epsilon, step.sensitivity, step.epsilon, bits=True)
+        assert isinstance(step, Local)
         return Terms(setting.low, setting.high, self.plan.scale[0], step.sensitivity, step.epsilon)
 
     def _open(self, recorded: Recorded | None) -> None:
-        self.boundary, self.plan = Boundary.of(self.loop), self.loop.plan()
+        self.boundary, self.plan = self.loop.boundary(), self.loop.plan()
         while self.plan is not None and recorded is not None and self._pass_over(self.plan, recorded):
-            self.boundary, self.plan = Boundary.of(self.loop), self.loop.plan()
+            self.boundary, self.plan = self.loop.boundary(), self.loop.plan()
         self.batch = None if self.plan is None else self._start(self.plan, recorded)
         if self.batch is not None and self.batch.waiting() == 0:
             self.close(recorded)
 
-    def _pass_over(self, plan: Plan, recorded: Recorded) -> bool:
+    def _pass_over(self, plan: Any, recorded: Recorded) -> bool:
         """Is this batch over already: released, or charged and lost?"""
-        if isinstance(self.step, Local):
+        if self.local:
             return False
         noisy = recorded.statistic(self.loop, plan)
         if noisy is not None:
@@ -99,14 +116,21 @@ class Course:
             return False
         return True
 
-    def _start(self, plan: Plan, recorded: Recorded | None) -> Batch:
+    def _start(self, plan: Any, recorded: Recorded | None) -> Batch:
         layout = Layout(self.loop.pulls(plan, single=True), self.loop.batch, plan.scale[0])
-        if isinstance(self.step, Local):
+        if self.local:
             known = {} if recorded is None else recorded.reports(self.loop, plan)
             server = _Server(self.step, layout, self.ledger)
-            return receive_reports(self.step, layout, self._stand_in(layout), server.record, known)
+            return receive_reports(self._sums(plan), layout, self._stand_in(layout), server.record, known)
         with self.door() as door:
             return hold_rewards(self.step, layout, self.setting.low, self.setting.high, self.missing, door)
+
+    def _sums(self, plan: Any) -> Callable[[np.ndarray], np.ndarray]:
+        """The server's side of the local model: what it makes of the sums of reports."""
+        step = self.step
+        if isinstance(step, Local):
+            return lambda sums: step.server(Received(sums))  # type: ignore[arg-type]
+        return lambda sums: self.loop.sums(plan, sums)
 
     def _stand_in(self, layout: Layout) -> Any:
         """A report of the declared default with the noise of any other, drawn by the server for an absent client."""
@@ -123,7 +147,7 @@ class Course:
 class _Server:
     """The untrusted server of the local model: a report is in its ledger before it counts."""
 
-    step: Local
+    step: Any
     layout: Layout
     ledger: Ledger | None
 
@@ -131,7 +155,7 @@ class _Server:
         """Write one report; what is returned is what the ledger holds for that round."""
         if self.ledger is None:
             return units
-        noise, played = dp.Laplace(self.layout.scale), self.layout.start + slot
+        noise, played = self.layout.noise, self.layout.start + slot
         steps = int(-(-self.step.sensitivity // noise.grid))
         release = Release(
             name=f"batch {self.layout.number}", mechanism=noise.name, parameters=noise.parameters(),

@@ -13,14 +13,13 @@ from typing import Any, NoReturn
 import numpy as np
 
 import dpaudit as dp
-from algorithms.elimination.local import Local
 from algorithms.elimination.pulls import Pulls
 from algorithms.elimination.shuffled import Shuffled, Shuffler
 from algorithms.online.client import Report, as_reward
 from algorithms.rewards import Rounds, SealedRewards, Sequence, bounds
 from dpaudit.channel import Channel, sum_by_tag
 from dpaudit.claims import InvalidValue, Leak
-from dpaudit.noise import from_units, to_units
+from dpaudit.noise import Noise, from_units, to_units
 from dpaudit.sealed import snap
 
 
@@ -48,7 +47,11 @@ class Layout:
 
     pulls: Pulls
     number: int
-    scale: Any
+    scale: Any  # of Laplace noise, or the mechanism itself
+
+    @property
+    def noise(self) -> Noise:
+        return noise_of(self.scale)
 
     @property
     def start(self) -> int:
@@ -58,6 +61,11 @@ class Layout:
     def ordered(self) -> np.ndarray:
         """Rounds go to the arms in turn: the place among the arms, per slot."""
         return np.repeat(np.arange(self.pulls.counts.shape[1]), self.pulls.counts[0])
+
+
+def noise_of(scale: Any) -> Noise:
+    """A plan names a scale of Laplace noise, or a mechanism."""
+    return scale if isinstance(scale, dp.Laplace | dp.RandomizedResponse) else dp.Laplace(scale)
 
 
 def hold_rewards(step: Any, layout: Layout, low: float, high: float, missing: float, door: Channel) -> Batch:
@@ -80,7 +88,7 @@ def hold_rewards(step: Any, layout: Layout, low: float, high: float, missing: fl
             return noisy
         shuffler = _Ordered(channel, order)
         records = shuffler.assign(rewards, layout.pulls)
-        noise = dp.Laplace(layout.scale)
+        noise = layout.noise
         shuffled: np.ndarray = step.server(shuffler.collect(records, layout.number, noise, step.sensitivity))
         return shuffled
 
@@ -88,18 +96,17 @@ def hold_rewards(step: Any, layout: Layout, low: float, high: float, missing: fl
 
 
 def receive_reports(
-    step: Local,
+    server: Callable[[np.ndarray], np.ndarray],
     layout: Layout,
     stand_in: Callable[[int], Report],
     record: Callable[[int, int, int], int],
     known: Mapping[int, int],
 ) -> Batch:
-    """Local: the server keeps reports alone. ``record`` (slot, place, units)
-    makes one durable before it counts.
+    """Local: the server keeps reports alone. ``record`` (slot, place, units) makes one durable before it counts.
 
-    ``known``: reports that the ledger holds already, in units by slot.
+    ``server``: what it makes of sums of reports; ``known``: reports that the ledger holds already, in units by slot.
     """
-    places, grid = layout.ordered, dp.Laplace(layout.scale).grid
+    places, grid, bits = layout.ordered, layout.noise.grid, isinstance(layout.noise, dp.RandomizedResponse)
     units = np.zeros(len(places), np.int64)
 
     def put(slot: int, report: Any) -> None:
@@ -107,11 +114,13 @@ def receive_reports(
             raise InvalidValue("reward", type(report).__name__, "a report: the client calls client_report(ticket, reward)")
         if not np.isfinite(report.value):
             raise InvalidValue("report", report.value, "finite")
+        if bits and report.value not in (0, 1):
+            raise InvalidValue("report", report.value, "a bit, 0 or 1")
         units[slot] = record(slot, int(places[slot]), int(to_units(report.value, grid)))
 
     def statistic(_: Channel) -> np.ndarray:
         sums = sum_by_tag(units, places, layout.pulls.counts.shape[1])
-        return step.server(_Received(from_units(sums, grid)))  # type: ignore[arg-type]
+        return server(from_units(sums, grid))
 
     batch = _batch(layout, places, put, stand_in, statistic, frozenset(known))
     for slot, number in known.items():
@@ -191,7 +200,7 @@ class _BatchRewards:
 
 
 @dataclass(frozen=True, eq=False)
-class _Received:
+class Received:
     """Reports of a batch, summed per action: what the server's side of the local model adds up."""
 
     sums: np.ndarray

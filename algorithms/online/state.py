@@ -8,31 +8,20 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
-import dpaudit as dp
 from algorithms.elimination.batch_plans import Plan
-from algorithms.elimination.loop import Elimination, States
+from algorithms.elimination.loop import Elimination, Play, States
+from algorithms.elimination.pulls import Pulls
 from algorithms.online.errors import UnreadableState
+from algorithms.online.open_batch import noise_of
 from dpaudit.channel import sum_by_tag
 from dpaudit.ledger import Cohort, Ledger, Release
 from dpaudit.noise import from_units
 
 SCHEMA = "dpaudit.online/1"
-
-
-class OnlineElimination(Elimination):
-    """The same loop. A batch that a crash has used up can make any batch the last, so each one notes the best action."""
-
-    def _may_end(self, plan: Plan) -> np.ndarray:
-        return np.ones(len(plan.total), bool)
-
-    def use_up(self, plan: Plan) -> None:
-        """These rounds were charged and their release was lost: they are over, and the batch is played again later."""
-        np.add.at(self.states.pulls, (0, plan.support[0]), plan.counts[0])
-        self.states.time = self.states.time + plan.total
 
 
 @dataclass(frozen=True)
@@ -46,28 +35,67 @@ class Boundary:
     history: list[int]
     best: int
 
-    @classmethod
-    def of(cls, loop: Elimination) -> Boundary:
-        states = loop.states
-        return cls(
-            loop.batch, int(states.time[0]), np.flatnonzero(states.active[0]).tolist(),
-            states.pulls[0].tolist(), states.history[0].tolist(), int(loop.best[0]),
+    def inside(self, size: int, horizon: int) -> bool:
+        """Can a bandit of so many actions and rounds be there?"""
+        ranges = [(self.active, size), ([self.best], size), (self.pulls, horizon + 1)]
+        valid = all(0 <= value < limit for values, limit in ranges for value in values)
+        return valid and len(self.pulls) == size and sum(self.pulls) == self.time <= horizon and bool(self.active)
+
+
+class OnlineElimination(Elimination):
+    """The same loop. A batch that a crash has used up can make any batch the last, so each one notes the best action."""
+
+    def _may_end(self, plan: Plan) -> np.ndarray:
+        return np.ones(len(plan.total), bool)
+
+    def use_up(self, plan: Plan) -> None:
+        """These rounds were charged and their release was lost: they are over, and the batch is played again later."""
+        np.add.at(self.states.pulls, (0, plan.support[0]), plan.counts[0])
+        self.states.time = self.states.time + plan.total
+
+    def boundary(self) -> Boundary:
+        states = self.states
+        return Boundary(
+            self.batch, int(states.time[0]), np.flatnonzero(states.active[0]).tolist(),
+            states.pulls[0].tolist(), states.history[0].tolist(), int(self.best[0]),
         )  # fmt: skip
 
-    def restore(self, loop: Elimination) -> None:
+    def restore(self, boundary: Boundary) -> None:
         """Put a fresh loop into this state. Raises ValueError when it is none that the loop can be in."""
-        size = loop.actions.shape[1]
-        ranges = [(self.active, size), ([self.best], size), (self.pulls, loop.setting.horizon + 1)]
-        inside = all(0 <= value < limit for values, limit in ranges for value in values)
-        whole = len(self.pulls) == size and sum(self.pulls) == self.time <= loop.setting.horizon
-        if not inside or not whole or not self.active or len(self.history) != self.batch - 1:
+        size = self.actions.shape[1]
+        if not boundary.inside(size, self.setting.horizon) or len(boundary.history) != boundary.batch - 1:
             raise ValueError("not a state of this bandit")
         active = np.zeros((1, size), bool)
-        active[0, self.active] = True
-        history = np.array([self.history], np.int64).reshape(1, -1)
-        pulls = np.array([self.pulls], np.int64)
-        loop.states = States(active, np.array([self.time], np.int64), pulls, history, np.zeros(1, np.int64))
-        loop.batch, loop.best[0] = self.batch, self.best
+        active[0, boundary.active] = True
+        history = np.array([boundary.history], np.int64).reshape(1, -1)
+        pulls = np.array([boundary.pulls], np.int64)
+        self.states = States(active, np.array([boundary.time], np.int64), pulls, history, np.zeros(1, np.int64))
+        self.batch, self.best[0] = boundary.batch, boundary.best
+
+    def sums(self, plan: Plan, values: np.ndarray) -> np.ndarray:
+        """The statistic that sums of reports, or a released value, stand for: themselves."""
+        return values
+
+
+class OnlineLoop(Protocol):
+    """What the online face drives: one run, a batch at a time."""
+
+    setting: Any
+
+    @property
+    def batch(self) -> int: ...
+    @property
+    def states(self) -> Any: ...  # with ``time``
+    @property
+    def best(self) -> np.ndarray: ...
+    def plan(self) -> Any: ...
+    def pulls(self, plan: Any, single: bool) -> Pulls: ...
+    def learn(self, plan: Any, noisy: np.ndarray) -> None: ...
+    def use_up(self, plan: Any) -> None: ...
+    def sums(self, plan: Any, values: np.ndarray) -> np.ndarray: ...
+    def boundary(self) -> Boundary: ...
+    def restore(self, boundary: Boundary) -> None: ...
+    def result(self, single: bool) -> Play: ...
 
 
 def write_state(path: str | Path, parameters: Mapping[str, Any], ledger: str | None, boundary: Boundary) -> None:
@@ -115,19 +143,19 @@ class Recorded:
             self._releases.setdefault(release.name, []).append(release)
         self._lost = [charge.cohort for charge in ledger.unused_charges()]
 
-    def statistic(self, loop: Elimination, plan: Plan) -> np.ndarray | None:
+    def statistic(self, loop: OnlineLoop, plan: Any) -> np.ndarray | None:
         """The noisy sums of this batch, if they were released; from a shuffled batch they are added up again."""
-        scale = dp.Laplace(plan.scale[0])
+        noise = noise_of(plan.scale[0])
         for release in self._of(loop.batch):
-            if release.cohort != self._rounds(loop, plan) or release.parameters != scale.parameters():
+            if release.cohort != self._rounds(loop, plan) or release.parameters != noise.parameters():
                 continue
             units = np.asarray(release.values)
             if release.kind == "shuffled":
                 units = sum_by_tag(units, np.repeat(np.arange(len(plan.counts[0])), plan.counts[0]), len(plan.counts[0]))
-            return from_units(units, scale.grid)
+            return loop.sums(plan, from_units(units, noise.grid))
         return None
 
-    def reports(self, loop: Elimination, plan: Plan) -> dict[int, int]:
+    def reports(self, loop: OnlineLoop, plan: Any) -> dict[int, int]:
         """Reports of this batch that clients of the local model have sent: units by slot."""
         start, size = int(loop.states.time[0]), int(plan.total[0])
         found = {}
@@ -137,12 +165,12 @@ class Recorded:
                 found[slot] = int(np.ravel(np.asarray(release.values))[0])
         return found
 
-    def lost(self, loop: Elimination, plan: Plan) -> bool:
+    def lost(self, loop: OnlineLoop, plan: Any) -> bool:
         """Were these rounds charged without a release: did a crash come after the charge?"""
         rounds = self._rounds(loop, plan)
         return any(not cohort.disjoint(rounds) for cohort in self._lost)
 
-    def touches(self, loop: Elimination, plan: Plan) -> bool:
+    def touches(self, loop: OnlineLoop, plan: Any) -> bool:
         """Has any of these rounds been paid for?"""
         rounds = self._rounds(loop, plan)
         paid = [release.cohort for release in self._of(loop.batch)]
@@ -151,6 +179,6 @@ class Recorded:
     def _of(self, batch: int) -> list[Release]:
         return self._releases.get(f"batch {batch}", [])
 
-    def _rounds(self, loop: Elimination, plan: Plan) -> Cohort:
+    def _rounds(self, loop: OnlineLoop, plan: Any) -> Cohort:
         start = int(loop.states.time[0])
         return Cohort.of(range(start, start + int(plan.total[0])))

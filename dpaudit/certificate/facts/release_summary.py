@@ -52,12 +52,12 @@ def _preconditions(release: Release, line: Line) -> list[dict[str, str]]:
     ]
     if release.sampling is not None:
         alone = "the value is made of one sample alone, which gives one release"
-        found += [
+        preconditions += [
             _met("every record enters by a secret coin of its own, fresh each time", "coins tossed behind the door"),
             _met(alone, "trace of the sealed data") if proven else _assumed(alone),
         ]
     if release.leaves is not None:
-        found.append(
+        preconditions.append(
             _met(f"one record is in at most {release.count or 1} noisy sums of the stream", "binary tree behind the door")
         )
     if line.theorem in AMPLIFIED.values():

@@ -46,7 +46,7 @@ def _play(subject: Subject, options: argparse.Namespace, seed: int | None) -> tu
         raise DpauditError(f"{options.name} brings no environment to run in")
     ledger = _new_ledger(subject, options.ledger, "deployment" if seed is None else "simulated")
     # A calibration as printed under-declares: it is charged at what its trace proves, without a budget, and the finding shown.
-    printed = options.calibration == "printed"
+    printed = subject.notes.get("calibration") == "printed"
     budget = None if printed else subject.claim
     try:
         door = (
