@@ -105,7 +105,7 @@ def test_floats_in_an_array_move_no_further_than_is_charged(noise: Any) -> None:
 
     def furthest(shrunk: bool) -> float:
         most = 0.0
-        for _ in range(200):
+        for _ in range(50):
             away = rng.normal(size=30)
             away /= np.linalg.norm(away, ord=noise.norm)
             start = rng.normal(size=30) * 1000

@@ -75,7 +75,8 @@ def test_by_enumeration_replaced_records_keep_the_claim(data: list[Any], other: 
 def test_a_threshold_that_is_one_lower_breaks_the_claim(per_record: int) -> None:
     """And so does a threshold without noise: the twins that must fail."""
     law = calibrate(Fraction(1), Fraction("0.05"), per_record, removal=True)
-    data, other = [A, A], [A, A, ("b", "c")[:per_record]]
+    data: list[Any] = []
+    other = [("b", "c")[:per_record]]
     rate = float(law.noise.rate)
     low = [law_of(records, rate, law.threshold - 1, per_record) for records in (other, data)]
     assert hockey_stick(low[0], low[1], 1.0) > 0.05
