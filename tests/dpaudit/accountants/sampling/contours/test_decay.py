@@ -1,0 +1,50 @@
+"""How fast moments fall: never claimed to fall faster than quadrature says."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from dpaudit.accountants.sampling.contours.decay import Decay, largest_sine, least_sine
+from dpaudit.accountants.sampling.contours.plans import float_log_moments
+from dpaudit.accountants.sampling.contours.tilted_law import FloatGroup
+from dpaudit.accountants.sampling.groups import Direction, SampledGaussian
+
+
+def fallen(group: SampledGaussian, direction: Direction, c: float, t: float) -> float:
+    """|E e^{(c+it)L}|/E e^{cL} by the trapezoid rule on a fine grid."""
+    q, sigma = float(group.rate), float(group.sigma)
+    u = np.linspace(-14, 14 + (1 + c) / sigma, 20_001)
+    log_w = np.log1p(q * np.expm1(u / sigma - 1 / (2 * sigma**2)))
+    s, loss = (1 + c, log_w) if direction == "remove" else (-c, -log_w)
+    weight = np.exp(s * log_w - u * u / 2)
+    return abs(complex((weight * np.exp(1j * t * loss)).sum())) / float(weight.sum())
+
+
+@pytest.mark.parametrize("direction", ["remove", "add"])
+@pytest.mark.parametrize(("rate", "sigma", "c"), [("0.04", "1.5", 2.0), ("0.3", "0.7", 0.5), ("0.01", "1", 8.0)])
+def test_a_bound_holds_on_every_point_of_its_interval(direction: Direction, rate: str, sigma: str, c: float) -> None:
+    group = SampledGaussian(rate, sigma, 1)
+    floats = FloatGroup.of(group)
+    decay = Decay.of(floats, direction, c, float(float_log_moments(floats, direction, np.array([c]))[0]))
+    claimed = 0
+    for low in (0.3, 1.0, 4.0, 20.0, 100.0):
+        bound = decay.log_bound(low, 1.5 * low)
+        truth = max(fallen(group, direction, c, t) for t in np.linspace(low, 1.5 * low, 5))
+        assert math.log(truth) <= bound + 1e-12
+        claimed += bound < -1e-3
+        assert math.log(truth) <= decay.log_bound(low, math.inf) + 1e-12
+    assert claimed  # a bound of nothing would hold everywhere
+
+
+def test_sines_are_bounded_from_their_sides() -> None:
+    x = np.concatenate([np.geomspace(1e-12, 0.02, 200), np.linspace(0.009, math.pi / 2, 500)])
+    true = np.sin(x)
+    assert (least_sine(x) <= true).all()
+    assert (least_sine(x) >= true * (1 - 1e-9) - 1e-14).all()
+    wide = np.linspace(0, 50, 1001)
+    assert (largest_sine(wide) >= np.sin(wide)).all()
+    assert (largest_sine(wide) <= np.sin(wide) + 1e-14).all()
+    assert (largest_sine(np.array([1e9])) == 1).all()
