@@ -6,7 +6,7 @@ Thresholds are order statistics of the scores that the bound is computed from, c
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import gammainccinv, gammaincinv, ndtr
@@ -19,13 +19,9 @@ STEPS = 22  # fractions on each side, beside none at all
 FEWEST = 12  # runs beyond a threshold, at least
 SHADE = 2.0  # standard errors of training counts by which a rule must be better: 1 chases luck, 3 misses tails
 DOUBT = 3.0  # standard errors of what a model expects, beyond which it is not believed
-FIRST, LAST = -10, 8  # steps along the grid, from the chosen rule, to others that may be used
-CENTRES = tuple(range(-6, 4))
-HEDGES: tuple[tuple[tuple[int, ...], float], ...] = (  # steps to the rules that hedge one, and its own share of α
-    ((), 1.0), ((-1, 1), 0.5), ((-2, 2), 0.5), ((-6, -4, -2, 2, 4), 0.6), ((-4, -2, 2, 4), 0.2),
-)  # fmt: skip
-CLEARLY = 0.02  # by which another rule, or more than one, must be better
-DRAWS = 100  # of what training counts leave open, to see which hedge pays
+MOVES = (-6, -4, -2, 2, 4)  # steps along the grid to the rules that hedge the chosen one
+CHOSEN = 0.6  # its share of α when it is hedged
+DRAWS = 60  # of what training counts leave open, to see whether a hedge pays
 
 
 @dataclass(frozen=True)
@@ -171,69 +167,34 @@ def honest_promise(halves: Sequence[Groups], delta: float, scale: float) -> floa
 
 
 def hedged(plan: Plan, delta: float, scale: float) -> Plan:
-    """The rule, or the rules and their shares of α, of which the largest bound is expected, less a standard deviation: the chosen
-    fractions, or some that are a few steps away and clearly better, alone or with others beside them. Only counts of training are
-    looked at."""
-    near = _Neighbourhood.of(plan, delta, scale)
-    best, rules = near.expected({0: 1.0}) + CLEARLY, plan.rules
-    for centre in CENTRES:
-        for moves, chosen in HEDGES:
-            others = [step for step in (centre + move for move in moves) if step in near.rules]
-            if centre not in near.rules or len(others) < len(moves) / 2:
-                continue
-            shares = {centre: chosen if others else 1.0, **dict.fromkeys(others, (1 - chosen) / max(len(others), 1))}
-            value = near.expected(shares)
-            if value > best:
-                best, rules = value, tuple(replace(near.rules[step], share=share) for step, share in shares.items())
-    return replace(plan, rules=rules)
+    """With the rules a few steps away, if they are expected to be worth their share of α; else as it is."""
+    main, grid = plan.rules[0], plan.grid
+    others: dict[tuple[int, int], FractionRule] = {}
+    for step in MOVES:
+        rule = replace(main, high=_moved(main.high, step), low=_moved(main.low, step))
+        if rule.sides and grid.apart[rule.high, rule.low] and grid.counts(rule) != grid.counts(main):
+            others.setdefault(grid.counts(rule), rule)
+    share = (1 - CHOSEN) / max(len(others), 1)
+    together = (replace(main, share=CHOSEN), *(replace(rule, share=share) for rule in others.values()))
+    expected = [_expected(rules, grid, plan.seen.n * scale, scale, delta) for rules in ((main,), together)]
+    return replace(plan, rules=together) if others and expected[1] > expected[0] else plan
 
 
 def _moved(place: int, step: int) -> int:
     return int(np.clip(place + step, 1, STEPS)) if place else 0
 
 
-@dataclass(frozen=True)
-class _Neighbourhood:
-    """Rules by their steps from the chosen one, no two of which guess the same, and what a game may count of each."""
-
-    rules: dict[int, FractionRule]
-    tests: dict[int, tuple[np.ndarray, np.ndarray]]  # right and wrong guesses, drawn from what training leaves open
-    runs: float
-    delta: float
-    known: dict[tuple[int, float], np.ndarray] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, plan: Plan, delta: float, scale: float) -> _Neighbourhood:
-        main, grid = plan.rules[0], plan.grid
-        rules: dict[int, FractionRule] = {0: main}
-        for step in sorted(range(FIRST, LAST + 1), key=abs):
-            rule = replace(main, high=_moved(main.high, step), low=_moved(main.low, step))
-            guesses = {grid.counts(other) for other in rules.values()}
-            if rule.sides and grid.apart[rule.high, rule.low] and grid.counts(rule) not in guesses:
-                rules[step] = rule
-        return cls(rules, _imagined(rules, grid, scale), plan.seen.n * scale, delta)
-
-    def expected(self, shares: dict[int, float]) -> float:
-        """The mean of the largest bound less its deviation: without it, rules with few counts would win by their luck."""
-        largest = np.max([self._bounds(step, share) for step, share in shares.items()], axis=0)
-        return float(largest.mean() - largest.std())
-
-    def _bounds(self, step: int, share: float) -> np.ndarray:
-        if (step, share) not in self.known:
-            rule = self.rules[step]
-            self.known[step, share] = bounds(*self.tests[step], self.runs, rule.sides, LEVEL * share, self.delta, rule.form)
-        return self.known[step, share]
-
-
-def _imagined(rules: dict[int, FractionRule], grid: Grid, scale: float) -> dict[int, tuple[np.ndarray, np.ndarray]]:
-    """Nested counts are sums of independent rings: a rate for each, given what training counted in it, and a game's count."""
+def _expected(rules: Sequence[FractionRule], grid: Grid, tested: float, scale: float, delta: float) -> float:
+    """The mean of the largest bound over what training counts leave open: nested counts are sums of independent rings."""
     rng = np.random.default_rng(0)
-    right, wrong, before = np.zeros(DRAWS, int), np.zeros(DRAWS, int), (0, 0)
-    found: dict[int, tuple[np.ndarray, np.ndarray]] = {}
-    for step in sorted(rules, key=lambda step: sum(grid.counts(rules[step]))):
-        now = grid.counts(rules[step])
-        some = 1e-9 if found else 0.5  # Jeffreys' prior, once
-        rings = [rng.gamma(max(count - less, 0) + some, size=DRAWS) for count, less in zip(now, before, strict=True)]
-        right, wrong, before = right + rng.poisson(rings[0] * scale), wrong + rng.poisson(rings[1] * scale), now
-        found[step] = right, wrong
-    return found
+    right, wrong, before = np.zeros(DRAWS), np.zeros(DRAWS), (0, 0)
+    shown: list[np.ndarray] = []
+    for rule in sorted(rules, key=lambda rule: sum(grid.counts(rule))):
+        now = grid.counts(rule)
+        some = 1e-9 if shown else 0.5  # Jeffreys' prior, once
+        right = right + rng.gamma(max(now[0] - before[0], 0) + some, size=DRAWS)
+        wrong = wrong + rng.gamma(max(now[1] - before[1], 0) + some, size=DRAWS)
+        before = now
+        tests = rng.poisson(right * scale), rng.poisson(wrong * scale)
+        shown.append(bounds(*tests, tested, rule.sides, LEVEL * rule.share, delta, rule.form))
+    return float(np.max(shown, axis=0).mean())
