@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import flint
@@ -74,14 +74,19 @@ class EqualLaplace:
     law: LaplaceLoss
     count: int
 
-    @property
+    @cached_property
     def step(self) -> float:
         """a"""
         return float(self.law.epsilon / self.law.steps)
 
+    @cached_property
+    def cost(self) -> float:
+        """ε₁"""
+        return float(self.law.epsilon)
+
     def estimate(self, target: float) -> int:
         """The cell M where ln δ is about ``target``, in floats: a start, never a bound."""
-        a, one, most = self.step, float(self.law.epsilon), self.count * self.law.steps // 2
+        a, one, most = self.step, self.cost, self.count * self.law.steps // 2
         mean = math.tanh(one / 2) * one * 0.9
         deviation = math.sqrt(self.count) * one
         x = max(self.count * (one - mean) - deviation * math.sqrt(-2 * target), 1e-3 * one / self.count)
@@ -100,11 +105,12 @@ class EqualLaplace:
 
     def _float_delta(self, x: float) -> tuple[float, float]:
         """ln δ at the slack x and its slope, with e_p = (x/2)^p/p! as for continuous noise."""
-        half = x / 2 - float(self.law.epsilon) * np.arange(math.floor(x / (2 * float(self.law.epsilon))) + 1)
+        half = x / 2 - self.cost * np.arange(math.floor(x / (2 * self.cost)) + 1)
         columns = self._columns(x)
         table = self._table(len(half), columns)
-        powers = np.cumprod(np.concatenate([np.ones((len(half), 1)), half[:, None] / np.arange(1, columns + 1)], axis=1), axis=1)
-        plain, shifted = float((table * powers[:, :-1]).sum()), float((table * powers[:, 1:]).sum())
+        powers = np.ones((len(half), columns + 1))
+        np.cumprod(half[:, None] / np.arange(1, columns + 1), axis=1, out=powers[:, 1:])
+        plain, shifted = float(np.vdot(table, powers[:, :-1])), float(np.vdot(table, powers[:, 1:]))
         if not shifted > 0:
             return -math.inf, 0.0
         return math.log(shifted) - x / 2, (plain - shifted) / (2 * shifted)
