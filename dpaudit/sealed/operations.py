@@ -80,7 +80,6 @@ FUNCTIONS: dict[Callable[..., Any], Operation] = {
     np.min: ranked(np.min),
     np.amax: ranked(np.max),
     np.amin: ranked(np.min),
-    np.median: ranked(np.median),
     np.histogram: histogram,
     np.clip: clip,
     np.dot: dot,

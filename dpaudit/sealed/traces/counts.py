@@ -1,4 +1,4 @@
-"""Counts and sums by group, of which one record moves a few; and extremes and medians, which it moves within a range.
+"""Counts and sums by group, of which one record moves a few; and extremes, which it moves within a range.
 
 Each operation gives None where it cannot say: the result is then untraced.
 """
@@ -121,10 +121,10 @@ def _sums(labels: Operand, weights: Operand | None, length: int) -> Private | No
 
 
 def ranked(function: Callable[..., Any]) -> Callable[..., Private | None]:
-    """The known operation for np.max, np.min and np.median of replaceable records.
+    """The known operation for np.max and np.min of replaceable records.
 
     Each grows with every entry, so that it lies between what it is of all lower and of all upper ends, and no record moves it
-    further than that. A median of an even number is half the sum of two entries: one more bit.
+    further than that.
     """
 
     def operation(a: Any, axis: Any = None, **more: Any) -> Private | None:
@@ -137,7 +137,7 @@ def ranked(function: Callable[..., Any]) -> Callable[..., Private | None]:
             np.broadcast_to(part, given.value.shape) for part in (given.trace.ids, given.trace.low, given.trace.high)
         )
         value, low, high = (np.asarray(function(part, axis=axis)) for part in (given.value, low, high))
-        precision = Precision(given.bits + (function is np.median), given.trace.size)
+        precision = Precision(given.bits, given.trace.size)
         if not exact_kind(value, given.trace.size) or not fits(precision.bits, precision.size) or (ids == NOBODY).any():
             return None
         first, last = ids.min(axis=axis), ids.max(axis=axis)

@@ -121,8 +121,6 @@ ENTRIES: dict[str, tuple[Program, float | None]] = {
     "isin": (lambda x: np.isin(x, [0.0, 0.75]).sum(), 1.0),
     "max": (lambda x: x.max(), 2.0),
     "min": (lambda x: np.min(x), 2.0),
-    "median": (lambda x: np.median(x), 2.0),
-    "median of two": (lambda x: np.median(x[:2]), None),
     "larger of two of a record": (lambda x: np.max(np.stack([x, -x]), axis=0).sum(), None),
     "an array of sums": (lambda x: np.array([x.sum(), (x > 0).sum()]), 3.0),
     "a list of sums": (lambda x: [x.sum(), (x > 0).sum()], 3.0),
