@@ -45,6 +45,13 @@ def test_several_plain_releases_in_one_line_add_up(dpaudit_cli: Any, written: An
     assert json.loads(done.stdout)["epsilon"] == "1.5"
 
 
+def test_exponential_mechanisms_compose_as_bounded_range(dpaudit_cli: Any, written: Any) -> None:
+    path = written({"mechanism": "exponential", "epsilon": "0.1", "count": 1000})
+    plain, fixed = (dpaudit_cli("account", path, *more, "--format", "json") for more in ((), ("--delta", "1e-6", "--fixed")))
+    assert json.loads(plain.stdout)["epsilon"] == "100"
+    assert 8.835 < float(json.loads(fixed.stdout)["epsilon"]) < 8.837
+
+
 @pytest.mark.parametrize(
     ("field", "value"), [("sampling", "1.5"), ("sampling", "0"), ("sampling", "often"), ("count", "0"), ("count", "1.5")]
 )
