@@ -18,9 +18,11 @@ import dpaudit as dp
 pytestmark = pytest.mark.slow
 
 HERE = Path(__file__).parent
-BUGS, TRACES, VERDICTS, WAYS_OUT = (sorted(HERE.glob(f"{kind}_*.py")) for kind in ("bug", "trace", "verdict", "ways_out/bug"))
-# Known bugs of published libraries; mistakes beside what traces prove; honest ones; data that leaves otherwise than by the door.
-FILES = [*BUGS, *TRACES, *VERDICTS, *WAYS_OUT]
+KINDS = ("bug", "trace", "verdict", "ways_out/bug", "bandit")
+BUGS, TRACES, VERDICTS, WAYS_OUT, BANDITS = (sorted(HERE.glob(f"{kind}_*.py")) for kind in KINDS)
+# Known bugs of published libraries; mistakes beside what traces prove; honest ones; data that leaves otherwise than by the door;
+# bugs of public private bandits.
+FILES = [*BUGS, *TRACES, *VERDICTS, *WAYS_OUT, *BANDITS]
 SEED = 1
 FEW = 200  # samples, where nothing is decided by statistics
 
