@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dpaudit.auditors.games.candidates.feature_scores import RawOn, feature_learners
+from dpaudit.auditors.games.candidates.feature_scores import feature_learners
 from dpaudit.auditors.games.candidates.features import Features
 from dpaudit.auditors.games.candidates.histogram_trees import fit_trees, try_trees
-from dpaudit.auditors.games.candidates.scores import Learner, RampOn, Scorer, calibrate, learners
+from dpaudit.auditors.games.candidates.scores import Learner, Scorer, calibrate, learners
 from dpaudit.auditors.games.guess_bounds import Guesses, bound
 from dpaudit.auditors.games.guessing_game import Rule, choose_rule, promise, rounded
 from dpaudit.auditors.games.output_columns import Columns
@@ -118,10 +118,9 @@ class Training:
         parts = columns.parts(values)
         features = Features.of(parts, coins)
         table = features(parts)
+        rivals = [(learn, halves, False) for learn in learners(*halves[0])]
         of_features = _halves(table, coins)
-        rivals = [(learn, of_features, True) for learn in feature_learners(table, coins, features.codes, trees=thorough)]
-        raw = sum(isinstance(learn, RawOn) for learn, *_ in rivals)  # instead of ramps, which may end before the tail does
-        rivals[raw:raw] = [(learn, halves, False) for learn in learners(*halves[0]) if not isinstance(learn, RampOn)]
+        rivals += [(learn, of_features, True) for learn in feature_learners(table, coins, features.codes, trees=thorough)]
         for learn, sides, used in rivals:
             rival = self._rival(learn, sides, grow, used, best.shaded)
             times, more = MUCH_BETTER if best.plan is None else BETTER
