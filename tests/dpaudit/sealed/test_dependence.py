@@ -12,6 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpaudit.noise import GRID
+from dpaudit.sealed.array import dependence, seal
 from dpaudit.sealed.dependence import Dependence, by_record, dependence_of
 from dpaudit.sealed.trace import Elements, Intervals, Precision, Private, Spread, Untraced
 
@@ -109,3 +111,41 @@ def test_public_entries_are_in_no_cohort() -> None:
 def test_a_table_of_moves_that_would_grow_too_large_is_none() -> None:
     ids = np.concatenate([np.zeros(10_000, int), np.arange(10_000)])
     assert by_record(ids, np.ones(len(ids))) is None
+
+
+GROUPS = np.arange(4)
+
+
+@pytest.mark.parametrize(
+    ("scores", "removal", "largest", "gap"),
+    [
+        (lambda x: (x[:, None] == GROUPS).sum(axis=0), True, 1, 1),  # it leaves one group
+        (lambda x: (x[:, None] == GROUPS).sum(axis=0), False, 1, 2),  # it leaves one and joins another
+        (lambda x: (x[:, None] <= GROUPS).sum(axis=0), True, 1, 1),  # it leaves several, all the same way
+        (lambda x: (x[:, None] <= GROUPS).sum(axis=0), False, 1, 2),
+        (lambda x: (x[:, None] <= GROUPS).sum(axis=0)[1:], True, 1, 1),
+        (lambda x: np.stack([(x <= 1).sum(), (x > 1).sum()]), True, 1, 1),
+        (lambda x: np.stack([(x <= 1).sum(), -(x <= 2).sum()]), True, 1, 2),  # one falls, the other rises
+        (lambda x: np.stack([(x <= 1).sum(), 5 - (x <= 2).sum()]), True, 1, 2),
+        (lambda x: abs((x[:, None] <= GROUPS).sum(axis=0) - 2), True, 1, 2),
+        (lambda x: (x[:, None] <= GROUPS).sum(axis=0) * np.array([1, -1, 1, -1]), True, 1, 2),
+        (lambda x: (x[:, None] - 1 <= GROUPS).sum(axis=0) - (x[:, None] <= GROUPS).sum(axis=0), True, 2, 4),
+        (lambda x: np.stack([x.sum(), (3 - x).sum()]), False, 3, 6),
+    ],
+)
+def test_differences_of_coordinates_move_by_two_moves_unless_all_go_one_way(
+    scores: Any, removal: bool, largest: int, gap: int
+) -> None:
+    """Every pair of neighbours of a small data set keeps to what is derived of it."""
+    found = dependence(scores(seal(np.array([0.0, 1.0, 2.0, 3.0]), 0, 3, removal=removal)))
+    assert isinstance(found, Dependence)
+    assert (found.steps(GRID, -1) * GRID, found.gap_steps(GRID) * GRID) == (largest, gap)
+    assert found.sensitivity(-1) == largest
+    values = range(4)
+    for rest in product(values, repeat=2):
+        one = scores(np.array([*rest, 0.0]))
+        others = [scores(np.array(rest, dtype=float))] if removal else [scores(np.array([*rest, v])) for v in values]
+        for other in others:
+            move = one - other
+            assert np.abs(move).max() <= largest
+            assert np.ptp(move) <= gap
