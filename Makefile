@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile
 
-.PHONY: demo figures gate install test test-fast test-slow check lint types layers format bench soak wheel-test tree mirror readme lock clean
+.PHONY: demo figures gate install test test-fast test-slow check lint types layers format bench bench-peers soak wheel-test tree mirror readme lock clean
 
 $(VENV)/.core: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || python3 -m venv $(VENV)
@@ -58,6 +58,10 @@ format: $(VENV)/.full
 bench: $(VENV)/.full
 	$(BIN)/python -m benchmarks
 
+# The same work in every peer's own environment (.peers/NAME, from benchmarks/peers/NAME.txt); writes benchmarks/README.md.
+bench-peers: $(VENV)/.full
+	$(BIN)/python -m benchmarks.peers
+
 # The longer runs: kills, budgets, draws, fuzzing, flips, random subjects.
 soak: $(VENV)/.full
 	$(BIN)/python -m benchmarks.soak
@@ -91,4 +95,4 @@ lock:
 	rm -rf $(VENV)-lock
 
 clean:
-	rm -rf $(VENV) $(VENV)-wheel $(VENV)-lock dist build
+	rm -rf $(VENV) $(VENV)-wheel $(VENV)-lock .peers dist build

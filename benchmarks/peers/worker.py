@@ -1,0 +1,193 @@
+"""A worker in one peer's environment, or in our own: reads tasks as JSON lines, answers with a value and CPU seconds.
+
+Needs nothing but the standard library and the peer. Each task is prepared and run once before it is timed.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+DELTA = 1e-6
+Call = Callable[[], Any]
+
+
+def _errors(size: int) -> tuple[int, int]:
+    """Wrong and right guesses of an attack with one fixed threshold on ``size`` scores, half of them one deviation higher."""
+    wrong = 2 * round(size / 2 * 0.3085375387259869)  # P(N > 1/2)
+    return wrong, size - wrong
+
+
+def dpaudit(task: str, size: int) -> Call:
+    from fractions import Fraction
+
+    import numpy as np
+
+    from dpaudit.accountants import Part, compose
+    from dpaudit.accountants.sampling import SampledGaussian, sampled_epsilon
+    from dpaudit.noise import GRID, Gaussian, Laplace, SecureSource
+
+    delta, step = Fraction(1, 10**6), int(1 / GRID)
+    if task in ("laplace", "gaussian"):
+        part = Part(Laplace(10) if task == "laplace" else Gaussian(10), step, size)
+        return lambda: float(compose([part], delta).upper)
+    if task == "sampled":
+        return lambda: float(sampled_epsilon([SampledGaussian("0.01", "1", size)], delta).upper)
+    if task == "audit":
+        from dpaudit.auditors.games.guess_bounds import Guesses, bound, forms
+
+        wrong, right = _errors(size)
+        guesses = Guesses(right, wrong, size, 2)
+        return lambda: max(bound(guesses, 0.05, 1e-5, form) for form in forms(1e-5, fixed=True))
+    noise, source, zeros = (Laplace(2) if task == "draw-laplace" else Gaussian(2)), SecureSource(), np.zeros(size, np.int64)
+    return lambda: float(len(noise.draw(zeros, source)))
+
+
+def dp_accounting(task: str, size: int) -> Call:
+    from dp_accounting import dp_event
+    from dp_accounting.pld import pld_privacy_accountant
+
+    events = {
+        "laplace": dp_event.LaplaceDpEvent(10.0),
+        "gaussian": dp_event.GaussianDpEvent(10.0),
+        "sampled": dp_event.PoissonSampledDpEvent(0.01, dp_event.GaussianDpEvent(1.0)),
+    }
+
+    def call() -> float:
+        accountant = pld_privacy_accountant.PLDAccountant()
+        accountant.compose(events[task], size)
+        return float(accountant.get_epsilon(DELTA))
+
+    return call
+
+
+def opacus(task: str, size: int) -> Call:
+    from opacus.accountants import PRVAccountant
+
+    def call() -> float:
+        accountant = PRVAccountant()
+        accountant.history = [(10.0, 1.0, size) if task == "gaussian" else (1.0, 0.01, size)]
+        return float(accountant.get_epsilon(delta=DELTA))
+
+    return call
+
+
+def prv_accountant(task: str, size: int) -> Call:
+    from prv_accountant import GaussianMechanism, LaplaceMechanism, PoissonSubsampledGaussianMechanism, PRVAccountant
+
+    prv = {
+        "laplace": lambda: LaplaceMechanism(mu=0.1),
+        "gaussian": lambda: GaussianMechanism(noise_multiplier=10.0),
+        "sampled": lambda: PoissonSubsampledGaussianMechanism(noise_multiplier=1.0, sampling_probability=0.01),
+    }[task]
+
+    def call() -> float:
+        accountant = PRVAccountant(prvs=[prv()], max_self_compositions=[size], eps_error=0.01, delta_error=DELTA / 1000)
+        return float(accountant.compute_epsilon(delta=DELTA, num_self_compositions=[size])[2])
+
+    return call
+
+
+def autodp(task: str, size: int) -> Call:
+    from autodp.mechanism_zoo import GaussianMechanism, LaplaceMechanism
+    from autodp.transformer_zoo import AmplificationBySampling, Composition
+
+    def mechanism() -> Any:
+        if task == "laplace":
+            return LaplaceMechanism(b=10.0)
+        plain = GaussianMechanism(sigma=10.0 if task == "gaussian" else 1.0)
+        return (
+            plain if task == "gaussian" else AmplificationBySampling(PoissonSampling=True)(plain, 0.01, improved_bound_flag=True)
+        )
+
+    return lambda: float(Composition()([mechanism()], [size]).get_approxDP(DELTA))
+
+
+def opendp(task: str, size: int) -> Call:
+    import opendp.prelude as dp
+
+    dp.enable_features("contrib")
+    make = dp.m.make_laplace if task == "draw-laplace" else dp.m.make_gaussian
+    atom = dp.atom_domain(T=float, nan=False)
+    if size == 1:
+        one = make(atom, dp.absolute_distance(T=float), scale=2.0)
+        return lambda: float(bool(one(0.0)) + 1)
+    norm = dp.l1_distance(T=float) if task == "draw-laplace" else dp.l2_distance(T=float)
+    many, zeros = make(dp.vector_domain(atom), norm, scale=2.0), [0.0] * size
+    return lambda: float(len(many(zeros)))
+
+
+def diffprivlib(task: str, size: int) -> Call:
+    from diffprivlib import BudgetAccountant
+    from diffprivlib.mechanisms import GaussianAnalytic, Laplace
+
+    if task == "laplace":  # advanced composition of what is known to be 0.1-DP
+        return lambda: float(BudgetAccountant().total(spent_budget=[(0.1, 0)] * size, slack=DELTA)[0])
+    if task == "draw-laplace":
+        noise: Any = Laplace(epsilon=0.5, sensitivity=1.0)
+    else:
+        noise = GaussianAnalytic(epsilon=1.0, delta=1e-5, sensitivity=1.0)
+    return lambda: float(len([noise.randomise(0.0) for _ in range(size)]))
+
+
+def jax_privacy(task: str, size: int) -> Call:
+    from statistics import NormalDist
+
+    from jax_privacy import auditing
+
+    normal, half = NormalDist(), size // 2
+    outside = [normal.inv_cdf((i + 0.5) / half) for i in range(half)]
+    auditor = auditing.CanaryScoreAuditor([score + 1 for score in outside], outside)
+    explicit = auditing.Explicit(0.5)
+    return lambda: float(auditor.epsilon_clopper_pearson(0.05, 1e-5, threshold_strategy=explicit))
+
+
+def privacy_estimates(task: str, size: int) -> Call:
+    from privacy_estimates import AttackResults, compute_eps_lo_hi
+
+    wrong, right = _errors(size)
+    counts = AttackResults(FN=wrong // 2, FP=wrong // 2, TN=right // 2, TP=right // 2)
+    return lambda: float(compute_eps_lo_hi(count=counts, delta=1e-5, alpha=0.1, method="beta")[0])
+
+
+PEERS: dict[str, Callable[[str, int], Call]] = {
+    "dpaudit": dpaudit,
+    "dp-accounting": dp_accounting,
+    "opacus": opacus,
+    "prv-accountant": prv_accountant,
+    "autodp": autodp,
+    "opendp": opendp,
+    "diffprivlib": diffprivlib,
+    "jax-privacy": jax_privacy,
+    "privacy-estimates": privacy_estimates,
+}
+
+
+def main() -> None:
+    warnings.simplefilter("ignore")
+    peer, answers = PEERS[sys.argv[1]], sys.stdout
+    sys.stdout = sys.stderr  # what a peer prints is no answer
+    calls: dict[tuple[str, int], Call] = {}
+    for line in sys.stdin:
+        asked = json.loads(line)
+        key = asked["task"], asked["size"]
+        try:
+            if key not in calls:
+                calls[key] = peer(*key)
+                calls[key]()
+            repeats = asked.get("repeats", 1)
+            started = time.process_time()
+            for _ in range(repeats):
+                value = calls[key]()
+            answer = {"value": value, "seconds": (time.process_time() - started) / repeats}
+        except Exception as failure:  # a peer may fail in any way; that is its answer
+            answer = {"failure": f"{type(failure).__name__}: {failure}"[:200]}
+        print(json.dumps(answer), file=answers, flush=True)
+
+
+if __name__ == "__main__":
+    main()
