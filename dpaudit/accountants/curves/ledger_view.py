@@ -14,8 +14,8 @@ from dpaudit.accountants.curves.least_delta import least_delta
 from dpaudit.accountants.curves.several_records import GroupCost, group_cost
 from dpaudit.accountants.curves.trade_off import HitRate, trade_off
 from dpaudit.accountants.interface import Group
+from dpaudit.accountants.losses.laws.privacy_loss import GaussianLoss
 from dpaudit.accountants.losses.parts import AnyPart, Part, upper_losses
-from dpaudit.accountants.losses.privacy_loss import GaussianLoss
 from dpaudit.accountants.losses.renyi import approximate_renyi
 from dpaudit.accountants.record_groups import groups
 from dpaudit.claims import InvalidValue, Number, show

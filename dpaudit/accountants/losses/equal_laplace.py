@@ -26,7 +26,7 @@ import flint
 import numpy as np
 import numpy.typing as npt
 
-from dpaudit.accountants.losses.privacy_loss import LaplaceLoss
+from dpaudit.accountants.losses.laws.privacy_loss import LaplaceLoss
 from dpaudit.accountants.numerics.search import log
 from dpaudit.claims.balls import ball, lower, precision, upper
 

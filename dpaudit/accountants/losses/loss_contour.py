@@ -30,7 +30,7 @@ from typing import Any
 import flint
 import numpy as np
 
-from dpaudit.accountants.losses.privacy_loss import Complexes, Floats, PrivacyLoss
+from dpaudit.accountants.losses.laws.privacy_loss import Complexes, Floats, PrivacyLoss
 from dpaudit.claims.balls import ball
 
 SKIP = 40.0

@@ -19,7 +19,7 @@ from typing import Any
 
 import flint
 
-from dpaudit.accountants.losses.privacy_loss import GaussianLoss, LatticeLoss, PrivacyLoss
+from dpaudit.accountants.losses.laws.privacy_loss import GaussianLoss, LatticeLoss, PrivacyLoss
 from dpaudit.claims.balls import Ball, ball, lower, upper
 
 MOST = 4096  # lattice points

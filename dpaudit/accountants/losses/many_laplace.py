@@ -22,7 +22,7 @@ from typing import Any
 import flint
 import numpy as np
 
-from dpaudit.accountants.losses.privacy_loss import GaussianLoss, LaplaceLoss, PrivacyLoss, least_sine
+from dpaudit.accountants.losses.laws.privacy_loss import GaussianLoss, LaplaceLoss, PrivacyLoss, least_sine
 from dpaudit.accountants.sampling.contours.elementary import EXP_ERROR, SLACK, Complexes, Floats, U, exp, log1p, turn
 from dpaudit.accountants.sampling.contours.nodes import Nodes
 from dpaudit.accountants.sampling.contours.plans import Place, places, saddle_guess, scan

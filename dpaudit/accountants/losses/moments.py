@@ -13,9 +13,9 @@ from functools import lru_cache
 import flint
 import numpy as np
 
+from dpaudit.accountants.losses.laws.privacy_loss import Floats
+from dpaudit.accountants.losses.laws.range_loss import float_range_moment, log_range_moment
 from dpaudit.accountants.losses.parts import AnyPart, Known, Part, upper_losses
-from dpaudit.accountants.losses.privacy_loss import Floats
-from dpaudit.accountants.losses.range_loss import float_range_moment, log_range_moment
 from dpaudit.accountants.losses.stated_parts import Concentrated, RenyiCurve
 from dpaudit.accountants.sampling.accountant import sampled_moment
 from dpaudit.accountants.sampling.discrete_noise import continuous_noise, root_down

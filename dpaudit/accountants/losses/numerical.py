@@ -15,11 +15,11 @@ from functools import lru_cache
 from typing import Any, Protocol
 
 from dpaudit.accountants.losses.equal_laplace import equal_laplace_delta, equal_laplace_epsilon
+from dpaudit.accountants.losses.laws.privacy_loss import LaplaceLoss
 from dpaudit.accountants.losses.loss_contour import Contour, LossSaddle, plan, saddle_at, top
 from dpaudit.accountants.losses.loss_lattice import LatticeSum, lattice_sum, moved, spacing_for
 from dpaudit.accountants.losses.many_laplace import many_laplace_epsilon
 from dpaudit.accountants.losses.parts import AnyPart, ComposedLosses, Known, Part, lower_losses, upper_losses
-from dpaudit.accountants.losses.privacy_loss import LaplaceLoss
 from dpaudit.accountants.losses.stated_parts import LossPart
 from dpaudit.accountants.numerics.search import crossing, log
 from dpaudit.accountants.sampling.mixtures import any_sampled, mixture_delta, mixture_epsilon

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpaudit.accountants.losses.finite_loss import finite_loss
-from dpaudit.accountants.losses.privacy_loss import GaussianLoss, LaplaceLoss, LatticeLoss, PrivacyLoss, ResponseLoss
-from dpaudit.accountants.losses.range_loss import RangeLoss
-from dpaudit.accountants.losses.shuffled_loss import shuffled_loss
+from dpaudit.accountants.losses.laws.finite_loss import finite_loss
+from dpaudit.accountants.losses.laws.privacy_loss import GaussianLoss, LaplaceLoss, LatticeLoss, PrivacyLoss, ResponseLoss
+from dpaudit.accountants.losses.laws.range_loss import RangeLoss
+from dpaudit.accountants.losses.laws.shuffled_loss import shuffled_loss
 from dpaudit.accountants.losses.stated_parts import Concentrated, LossPart, RenyiCurve
 from dpaudit.accountants.numerics.search import log
 from dpaudit.accountants.sampling.pure_sampling import sampled_pure

@@ -12,9 +12,9 @@ from fractions import Fraction
 
 import numpy as np
 
+from dpaudit.accountants.losses.laws.privacy_loss import Floats
 from dpaudit.accountants.losses.moments import float_moment, kappa, part_moment
 from dpaudit.accountants.losses.parts import AnyPart, Known, Part, stated_success
-from dpaudit.accountants.losses.privacy_loss import Floats
 from dpaudit.accountants.losses.stated_parts import Concentrated, RenyiCurve
 from dpaudit.channel.release_cost import rho
 from dpaudit.claims import Enclosure, InvalidValue, Number, exact_delta, exact_epsilon, positive, shorten_up

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from dpaudit.accountants.losses.laws.privacy_loss import GaussianLoss
 from dpaudit.accountants.losses.parts import AnyPart, Part, lower_losses, upper_losses
-from dpaudit.accountants.losses.privacy_loss import GaussianLoss
 from dpaudit.accountants.sampling.accountant import sampled_delta, sampled_epsilon
 from dpaudit.accountants.sampling.discrete_noise import continuous_noise, root_down
 from dpaudit.accountants.sampling.groups import SampledGaussian

@@ -8,8 +8,8 @@ from fractions import Fraction
 
 import pytest
 
+from dpaudit.accountants.losses.laws.privacy_loss import GaussianLoss, LaplaceLoss, ResponseLoss
 from dpaudit.accountants.losses.loss_contour import Contour, ContourPlan, plan, saddle, saddle_at, top
-from dpaudit.accountants.losses.privacy_loss import GaussianLoss, LaplaceLoss, ResponseLoss
 from dpaudit.claims.balls import precision
 
 BITS = 300

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from dpaudit.accountants.losses.laws.privacy_loss import GaussianLoss, LaplaceLoss, LatticeLoss, PrivacyLoss, ResponseLoss
 from dpaudit.accountants.losses.loss_lattice import MOST, lattice_sum, moved, spacing_for
-from dpaudit.accountants.losses.privacy_loss import GaussianLoss, LaplaceLoss, LatticeLoss, PrivacyLoss, ResponseLoss
 from dpaudit.claims.balls import precision
 
 BITS = 200

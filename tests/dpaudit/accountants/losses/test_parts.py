@@ -9,8 +9,8 @@ import pytest
 import dpaudit as dp
 from dpaudit.accountants import Known, Part, compose, composed_delta
 from dpaudit.accountants.losses import parts
+from dpaudit.accountants.losses.laws.privacy_loss import GaussianLoss, LatticeLoss, ResponseLoss
 from dpaudit.accountants.losses.parts import lower_losses, upper_losses
-from dpaudit.accountants.losses.privacy_loss import GaussianLoss, LatticeLoss, ResponseLoss
 
 MILLIONTH = Fraction(1, 10**6)
 

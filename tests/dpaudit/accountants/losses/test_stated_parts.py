@@ -13,9 +13,9 @@ from dp_accounting.pld import privacy_loss_distribution as pld
 from dp_accounting.pld.common import DifferentialPrivacyParameters
 from dp_accounting.rdp import rdp_privacy_accountant
 
+from dpaudit.accountants.losses.laws.privacy_loss import LatticeLoss
 from dpaudit.accountants.losses.numerical import compose, composed_delta
 from dpaudit.accountants.losses.parts import AnyPart, Known, stated_success
-from dpaudit.accountants.losses.privacy_loss import LatticeLoss
 from dpaudit.accountants.losses.renyi import renyi_epsilon
 from dpaudit.accountants.losses.stated_parts import Concentrated, LossPart, RenyiCurve, StatedLoss, stated_law
 

@@ -12,8 +12,8 @@ import pytest
 
 import dpaudit as dp
 from dpaudit.accountants.least_epsilon import least
+from dpaudit.accountants.losses.laws.range_loss import log_range_moment
 from dpaudit.accountants.losses.parts import AnyPart, Known, Part
-from dpaudit.accountants.losses.range_loss import log_range_moment
 from dpaudit.accountants.losses.renyi import renyi_epsilon
 from dpaudit.accountants.selection.composition import RangeComposition
 from dpaudit.claims.balls import precision

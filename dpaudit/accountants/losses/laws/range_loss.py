@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.accountants.losses.privacy_loss import Atom, Complexes, Floats, cautious
+from dpaudit.accountants.losses.laws.privacy_loss import Atom, Complexes, Floats, cautious
 from dpaudit.claims.balls import Ball, ball
 
 

@@ -10,9 +10,9 @@ import pytest
 
 import dpaudit as dp
 from dpaudit.accountants import Part, amplify, compose, kairouz_delta, kairouz_epsilon
+from dpaudit.accountants.losses.laws.shuffled_loss import hull, loss_from_curve, shuffled_loss
 from dpaudit.accountants.losses.loss_lattice import lattice_sum
 from dpaudit.accountants.losses.numerical import composed_delta
-from dpaudit.accountants.losses.shuffled_loss import hull, loss_from_curve, shuffled_loss
 from dpaudit.claims.balls import precision
 
 STEP = 2**20

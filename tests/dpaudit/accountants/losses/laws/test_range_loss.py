@@ -9,9 +9,9 @@ import flint
 import numpy as np
 import pytest
 
+from dpaudit.accountants.losses.laws.range_loss import RangeLoss
 from dpaudit.accountants.losses.numerical import compose, composed_delta
 from dpaudit.accountants.losses.parts import Part
-from dpaudit.accountants.losses.range_loss import RangeLoss
 from dpaudit.claims.balls import precision
 from dpaudit.noise import Exponential
 

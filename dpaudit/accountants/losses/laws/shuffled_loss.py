@@ -16,7 +16,7 @@ from functools import lru_cache
 
 import flint
 
-from dpaudit.accountants.losses.privacy_loss import LatticeLoss
+from dpaudit.accountants.losses.laws.privacy_loss import LatticeLoss
 from dpaudit.accountants.shuffle.amplifier import amplified
 from dpaudit.channel.release_cost import cost
 from dpaudit.claims.balls import ball, lower, precision, upper

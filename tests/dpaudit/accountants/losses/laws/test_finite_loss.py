@@ -9,8 +9,8 @@ import mpmath
 import numpy as np
 import pytest
 
-from dpaudit.accountants.losses.finite_loss import FiniteLoss, finite_loss
-from dpaudit.accountants.losses.privacy_loss import ResponseLoss
+from dpaudit.accountants.losses.laws.finite_loss import FiniteLoss, finite_loss
+from dpaudit.accountants.losses.laws.privacy_loss import ResponseLoss
 from dpaudit.claims.balls import precision
 from dpaudit.noise.loss_facts import LossAtom
 

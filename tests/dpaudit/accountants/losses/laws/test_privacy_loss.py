@@ -10,7 +10,7 @@ import flint
 import numpy as np
 import pytest
 
-from dpaudit.accountants.losses.privacy_loss import (
+from dpaudit.accountants.losses.laws.privacy_loss import (
     FINE,
     GaussianLoss,
     LaplaceLoss,

@@ -12,7 +12,7 @@ from typing import Any
 import flint
 import numpy as np
 
-from dpaudit.accountants.losses.privacy_loss import (
+from dpaudit.accountants.losses.laws.privacy_loss import (
     Atom,
     Complexes,
     Floats,

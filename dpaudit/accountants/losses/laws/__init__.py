@@ -1,0 +1,1 @@
+"""The laws of privacy losses: what a composition adds up."""
