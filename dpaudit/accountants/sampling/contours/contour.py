@@ -131,6 +131,8 @@ class Contour:
     def _exact_factors(self, count: int) -> list[Nodes]:
         """The plain Gaussian part and the other losses, from balls."""
         composed, place = self.composed, self.place
+        if not composed.mu_squared and not composed.others:
+            return []
         factors = []
         with precision(BITS + 64):
             c = ball(Fraction(place.c))
