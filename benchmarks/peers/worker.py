@@ -42,7 +42,8 @@ def dpaudit(task: str, size: int) -> Call:
 
         wrong, right = _errors(size)
         guesses = Guesses(right, wrong, size, 2)
-        return lambda: max(bound(guesses, 0.05, 1e-5, form) for form in forms(1e-5, fixed=True))
+        several = forms(1e-5, fixed=True)  # the error is shared out
+        return lambda: max(bound(guesses, 0.05 / len(several), 1e-5, form) for form in several)
     noise, source, zeros = (Laplace(2) if task == "draw-laplace" else Gaussian(2)), SecureSource(), np.zeros(size, np.int64)
     return lambda: float(len(noise.draw(zeros, source)))
 
