@@ -45,7 +45,7 @@ def test_probabilities_of_answers_are_those_of_a_sum_over_the_threshold(positive
     total = 0.0
     for answers in sequences(3, positives):
         asked = [(a, m) for a, m in zip(answers, margins, strict=True) if a != NOT_ASKED]
-        expected = probability(noise, *map(tuple, zip(*asked, strict=True)))  # type: ignore[arg-type]
+        expected = probability(noise, *map(tuple, zip(*asked, strict=True)))
         found = float(np.exp(float(noise.log_answers(answers, margins).mid())))
         assert found == pytest.approx(expected, rel=1e-9)
         total += found
