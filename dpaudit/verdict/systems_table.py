@@ -20,13 +20,13 @@ from dpaudit.subjects.subject import Subject
 from dpaudit.subjects.targets import Printed, make_algorithm, table_rows
 from dpaudit.verdict.audit import audit
 
-AUDITED_HORIZON = 10**4  # audits run each system some thousand times; what they prove does not depend on T beyond that
+AUDITED_HORIZON = 3000  # an audit runs a system some thousand times; noise and sensitivity do not depend on T beyond that
 _LEAST_HORIZON, _STEP = 10**3, 10  # horizons of the regret curve: T, T/10, …
 _FITTED = 3  # horizons that the slope is fitted to: the last ones
 
 
 def systems_table(
-    parameters: Mapping[str, Any], *, instances: int, seed: int, samples: int = 2000,
+    parameters: Mapping[str, Any], *, instances: int, seed: int, samples: int = 500,
     make: Callable[..., Subject] = make_algorithm, progress: Callable[[str], None] = lambda _: None,
 ) -> list[dict[str, Any]]:  # fmt: skip
     """A row for each system. ``parameters``: epsilon, horizon, and what else a factory takes."""
