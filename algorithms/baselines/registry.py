@@ -54,6 +54,7 @@ class Baseline:
     exponent: str  # of T in the claimed regret, as the paper's Table 1 and text give it
     approximate: bool = False  # its claim needs δ > 0
     unconfirmed: str = ""  # what could not be confirmed from the original paper; empty where all was
+    unproven: str = ""  # why no theorem here carries its claim; empty where one does
 
     @property
     def observer(self) -> str:
@@ -92,6 +93,7 @@ SYSTEMS = {
             "chowdhury-zhou", "Chowdhury and Zhou 2022, amplified",
             lambda at: ChowdhuryZhou(at.epsilon, at.delta, at.horizon, at.dimension), "shuffled", "3/5",
             approximate=True, unconfirmed="σ, batch length and widths",
+            unproven="no theorem here amplifies shuffled Gaussian reports: they are charged unshuffled",
         ),
     )
 }  # fmt: skip
@@ -123,6 +125,7 @@ def make_baseline(name: str, epsilon: Number, delta: Number | None, horizon: Any
     system = row.make(Place(claim.epsilon, claim.delta, setting.horizon, setting.actions.shape[1]))
     notes = {"source": row.source, "model": row.model}
     notes |= {"unconfirmed": row.unconfirmed} if row.unconfirmed else {}
+    notes |= {"unproven": row.unproven} if row.unproven else {}
     notes |= {"notice": notice} if notice else {}
     notes |= {"privacy": "none: rewards are used as they are"} if row.model == "nonprivate" else {}
     return baseline_subject(name, setting, system, claim, notes)

@@ -46,7 +46,8 @@ def _play(subject: Subject, options: argparse.Namespace, seed: int | None) -> tu
         raise DpauditError(f"{options.name} brings no environment to run in")
     ledger = _new_ledger(subject, options.ledger, "deployment" if seed is None else "simulated")
     # A calibration as printed under-declares: it is charged at what its trace proves, without a budget, and the finding shown.
-    printed = subject.notes.get("calibration") == "printed"
+    # So is an algorithm whose notes say that no theorem here carries its claim.
+    printed = options.calibration == "printed" or "unproven" in subject.notes
     budget = None if printed else subject.claim
     try:
         door = (
@@ -57,9 +58,17 @@ def _play(subject: Subject, options: argparse.Namespace, seed: int | None) -> tu
         with progress(f"running {subject.name}"), door as channel:
             result = subject.evaluate(channel, np.random.default_rng(secrets.randbits(128) if seed is None else [seed, 6]))
         findings = [finding.to_dict() for finding in {one.rule: one for one in reversed(channel.findings)}.values()]
-        return result, findings, ledger.spent()
+        return result, findings, _spent(ledger, subject) if "unproven" in subject.notes else ledger.spent()
     finally:
         ledger.close()
+
+
+def _spent(ledger: Ledger, subject: Subject) -> tuple[Any, Any]:
+    """What the worst client has spent by the accountants, where no budget has kept count."""
+    from dpaudit.accountants import account
+
+    bound = account(ledger, delta=subject.claim.delta)
+    return bound.epsilon, bound.delta
 
 
 def _new_ledger(subject: Subject, path: str | None, kind: str) -> Ledger:
