@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from dpaudit.accountants import account
 from dpaudit.accountants.calibration.least_noise import calibrate
 from dpaudit.channel import simulate
 from dpaudit.claims import DpauditError, show
@@ -20,7 +21,7 @@ from dpaudit.subjects.subject import Subject
 from dpaudit.subjects.targets import Printed, make_algorithm, table_rows
 from dpaudit.verdict.audit import audit
 
-AUDITED_HORIZON = 3000  # an audit runs a system some thousand times; noise and sensitivity do not depend on T beyond that
+AUDITED_HORIZON = 3000  # an audit runs a system some thousand times; what a run at T itself costs is accounted besides
 _LEAST_HORIZON, _STEP = 10**3, 10  # horizons of the regret curve: T, T/10, …
 _FITTED = 3  # horizons that the slope is fitted to: the last ones
 
@@ -64,14 +65,22 @@ def _row(
         for h in horizons(parameters["horizon"])
     ]
     slope, error = fitted_slope([(each["horizon"], each["mean"]) for each in curve])
-    upper = None if verdict is None or verdict.upper is None else verdict.upper.epsilon
+    full = make(name, {**parameters, "delta": delta})
+    releases = _releases(full, seed) if private else None
+    upper = None if releases is None else account(releases, delta=full.claim.delta).epsilon
+    word, why = (None, None) if verdict is None else (str(verdict.verdict), verdict.reason)
+    if upper is not None and upper > full.claim.epsilon and word == "certified":
+        word, why = (
+            "unproven",
+            f"certified at T={short['horizon']:,}, but a run at T={parameters['horizon']:,} costs ε ≤ {float(upper):.4g}",
+        )
     return {
         "system": name, "source": printed.source, "model": printed.model,
         "claim": subject.claim.to_dict() if private else None, "observer": subject.claim.observer,
         "neighbours": getattr(subject.neighbours, "name", "pairs"),
-        "certified": None if upper is None else show(upper), "shrink": _shrink(subject, seed) if private else None,
+        "certified": None if upper is None else show(upper), "shrink": _shrink(releases, full) if releases is not None else None,
         "lower": None if verdict is None else verdict.lower.epsilon,
-        "verdict": None if verdict is None else str(verdict.verdict), "why": None if verdict is None else verdict.reason,
+        "verdict": word, "why": why,
         "regret": curve, "slope": slope, "slope_error": error, "exponent": printed.exponent,
         "unconfirmed": printed.unconfirmed or None,
     }  # fmt: skip
@@ -99,15 +108,20 @@ def fitted_slope(curve: Sequence[tuple[int, float]]) -> tuple[float | None, floa
     return round(slope, 3), round(math.sqrt(float((rest**2).sum()) / (len(points) - 2) / float(spread)), 3)
 
 
-def _shrink(subject: Subject, seed: int) -> float | None:
-    """By what factor the least noise of one run could shrink and keep the claim; 1 where it is the least already.
-
-    None for reports to a shuffler, whose least noise depends on the batch, and for randomised response.
-    """
+def _releases(subject: Subject, seed: int) -> MemoryLedger:
+    """The ledger of one simulated run."""
     ledger = MemoryLedger(kind="simulated")
     with simulate(seed, ledger=ledger) as channel:
         assert subject.evaluate is not None
         subject.evaluate(channel, np.random.default_rng([seed, 6]))
+    return ledger
+
+
+def _shrink(ledger: MemoryLedger, subject: Subject) -> float | None:
+    """By what factor the least noise of one run could shrink and keep the claim; 1 where it is the least already.
+
+    None for reports to a shuffler, whose least noise depends on the batch, and for randomised response.
+    """
     factors = [_factor(release, subject) for release in {_key(each): each for each in ledger.releases()}.values()]
     known = [factor for factor in factors if factor is not None]
     return round(min(known), 3) if known and len(known) == len(factors) else None

@@ -49,6 +49,7 @@ def test_a_row_has_the_certified_figure_and_how_far_the_noise_could_shrink(monke
 
     (row,) = systems_table({"epsilon": 1, "horizon": 10**5}, instances=3, seed=1, samples=200, make=make)
     assert (row["verdict"], row["shrink"]) == ("certified", 3.0)
+    assert row["certified"] == "1/3"
     assert row["lower"] <= 1 / 3 + 1e-9
     assert [point["horizon"] for point in row["regret"]] == [10**3, 10**4, 10**5]
     assert row["slope"] == pytest.approx(0.5, abs=0.01)
