@@ -61,7 +61,10 @@ def _page(decided: Sequence[Decided], source: EvidenceSource) -> Document:
     ordered = by_severity(decided)
     rows = [(doc.Link(one.id, one.id), _formula(one.where), _badges(one), _formula(one.summary)) for one in ordered]
     first = [doc.Heading(TITLE), doc.Paragraph(count_verdicts(decided), "soft"), *_notes(decided, source), _contents(decided)]
-    return Document(TITLE, [Section([*first, doc.Table(HEADER, rows, "cards")]), *(_section(one) for one in ordered)])
+    return Document(
+        TITLE,
+        [Section([*first, doc.Table(HEADER, rows, "cards")]), *(_section(one, {each.id for each in decided}) for one in ordered)],
+    )
 
 
 def by_severity(decided: Sequence[Decided]) -> list[Decided]:
@@ -116,20 +119,20 @@ def _entry(badge: doc.Badge, rule: str, decided: Sequence[Decided], severity: st
     return [(badge, words, *links)] if mine else []
 
 
-def _grade(one: Decided) -> list[doc.Fact]:
-    """Why it is as grave as it is, what it rests on, and which claims it needs."""
+def _grade(one: Decided, present: set[str]) -> list[doc.Fact]:
+    """Why it is as grave as it is, what it rests on, and which claims it needs; those on the same page are links."""
     pairs: list[doc.Fact] = []
     if one.severity != "none":
         pairs.append(("severity", f"{one.severity}: {RULES[one.severity]}"))
     if one.basis is not None:
         pairs.append(("basis", f"{one.basis}: {BASES[one.basis]}"))
     if one.needs:
-        links = [part for claim in one.needs for part in (doc.Link(claim, claim), ", ")]
-        pairs.append(("needs", tuple(links[:-1])))
+        names = [part for claim in one.needs for part in (doc.Link(claim, claim) if claim in present else claim, ", ")]
+        pairs.append(("needs", tuple(names[:-1])))
     return pairs
 
 
-def _section(one: Decided) -> Section:
+def _section(one: Decided, present: set[str]) -> Section:
     blocks: list[Block] = [
         doc.Heading((doc.Link("contents", "contents", back=True), one.id, " ", *_badges(one)), 2),
         doc.Paragraph(_formula(one.statement), "quote"),
@@ -138,7 +141,7 @@ def _section(one: Decided) -> Section:
     ]
     figures = one.evidence.get("figures", [])
     blocks += [paper_figure(each) for each in (figures if isinstance(figures, list) else [figures])]
-    return Section([*blocks, doc.FactList([*_grade(one), *_evidence(one)])], one.id)
+    return Section([*blocks, doc.FactList([*_grade(one, present), *_evidence(one)])], one.id)
 
 
 def _evidence(one: Decided) -> list[doc.Fact]:
@@ -184,4 +187,4 @@ def _story(one: Decided) -> list[Block]:
         ("claim", one.statement),
         ("why" if one.failed else "found", one.summary),
     ]
-    return [doc.Heading(head), doc.FactList([*said, *_grade(one), *_evidence(one)])]
+    return [doc.Heading(head), doc.FactList([*said, *_grade(one, set()), *_evidence(one)])]
