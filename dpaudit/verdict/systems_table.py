@@ -17,6 +17,7 @@ from dpaudit.accountants.calibration.least_noise import calibrate
 from dpaudit.channel import simulate
 from dpaudit.claims import DpauditError, show
 from dpaudit.ledger import MemoryLedger, Release
+from dpaudit.noise import MECHANISMS
 from dpaudit.subjects.subject import Subject
 from dpaudit.subjects.targets import Printed, make_algorithm, table_rows
 from dpaudit.verdict.audit import audit
@@ -132,10 +133,10 @@ def _key(release: Release) -> tuple[str, str, str]:
 
 
 def _factor(release: Release, subject: Subject) -> float | None:
-    if release.kind == "shuffled" or release.mechanism not in ("laplace", "gaussian"):
+    claim, kind = subject.claim, MECHANISMS.get(release.mechanism)
+    if release.kind == "shuffled" or kind is None or kind.stronger < 0 or not kind.entrywise:
         return None
-    claim, size = subject.claim, "scale" if release.mechanism == "laplace" else "sigma"
-    if release.mechanism == "gaussian" and not claim.delta:
+    if not kind.pure and not claim.delta:
         return None
-    least = calibrate(release.mechanism, claim.epsilon, claim.delta, sensitivity=release.sensitivity)
-    return float(Fraction(release.parameters[size]) / least.rule.value)
+    least = calibrate(kind.name, claim.epsilon, claim.delta, sensitivity=release.sensitivity)
+    return float(Fraction(release.parameters[kind.size_name]) / least.rule.value)

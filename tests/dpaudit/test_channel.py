@@ -92,9 +92,15 @@ def test_private_parameters_are_leaks() -> None:
             channel.release("v", data.sum(), dp.Laplace(2), sensitivity=data.sum())
         with pytest.raises(Leak):
             channel.release("v", data.sum(), dp.Laplace(2), sensitivity=2, cohort=data)
-        with pytest.raises(Leak):
-            channel.release("v", [data.sum(), 0.0], dp.Laplace(2), sensitivity=2)
     assert not channel.events
+
+
+def test_a_list_of_sealed_numbers_is_traced_and_one_with_public_numbers_among_them_is_not() -> None:
+    data = dp.seal(RECORDS, -1, 1)
+    with dp.simulate(1) as channel:
+        channel.release("v", [data.sum(), data.sum()], dp.Laplace(4), sensitivity=4)
+        channel.release("w", [data.sum(), 0.0], dp.Laplace(2), sensitivity=2)
+    assert [event.record.derived for event in channel.events if event.record is not None] == [4, None]
 
 
 @pytest.mark.parametrize("sensitivity", [np.array([1.0]), np.array([1.0, 2.0]), np.array([1.0, -1.0, 1.0])])
