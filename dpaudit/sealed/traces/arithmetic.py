@@ -28,11 +28,11 @@ def added(function: np.ufunc) -> Callable[[Any, Any], Private | None]:
     def operation(a: Any, b: Any) -> Private | None:
         one, other = operand(a), operand(b)
         if one is not None and other is not None:
-            given = ranges.corners(function, one.trace.range, other.trace.range)
+            limits = ranges.corners(function, one.trace.range, other.trace.range)
             bits = max(one.bits, other.bits)
             facts = _facts_of_sum(function, one, other)
             slop = one.slop + other.slop
-            result = None if given is None else entrywise(function, [one, other], given, bits, slop=slop, facts=facts)
+            result = None if limits is None else entrywise(function, [one, other], limits, bits, slop=slop, facts=facts)
             if result is not None:
                 return result
         if isinstance(a, Private) and isinstance(b, Private):
@@ -128,13 +128,13 @@ def multiply(a: Any, b: Any) -> Private | None:
     """Private values times public weights, or times other values of the same records."""
     one, other = operand(a), operand(b)
     if one is not None and other is not None:
-        given = ranges.corners(np.multiply, one.trace.range, other.trace.range)
-        if given is not None and not one.public and one.origin is other.origin:  # a square is not negative
-            given = ranges.FUNCTIONS[np.square](one.trace.range)
+        limits = ranges.corners(np.multiply, one.trace.range, other.trace.range)
+        if limits is not None and not one.public and one.origin is other.origin:  # a square is not negative
+            limits = ranges.FUNCTIONS[np.square](one.trace.range)
         slop = one.slop * (other.trace.size + other.slop) + other.slop * one.trace.size
         slop = slop if one.stable and other.stable else max(slop, TINY)
         bits, facts = one.bits + other.bits, facts_of_product(one, other)
-        product = None if given is None else entrywise(np.multiply, [one, other], given, bits, slop=slop, facts=facts)
+        product = None if limits is None else entrywise(np.multiply, [one, other], limits, bits, slop=slop, facts=facts)
         return _with_weights(product, a, b) if product is not None and (one.public or other.public) else product
     private, weights = (a, public(b)) if isinstance(a, Private) else (b, public(a))
     if weights is None:
@@ -159,29 +159,29 @@ def _with_weights(product: Private, a: Any, b: Any) -> Private:
 
 
 def negative(a: Any) -> Private | None:
-    given = operand(a)
-    if given is None:
+    source = operand(a)
+    if source is None:
         opposite = _weighted(a, np.multiply, np.array(-1.0), np.array(1.0), 0)
         return opposite if opposite is None or a.multiple_of is None else opposite.times(a, Fraction(-1))
-    low, high, nan = given.trace.range
-    facts = Facts(given.facts.joint, given.facts.regions)
-    return entrywise(np.negative, [given], (-high, -low, nan), given.bits, slop=given.slop, facts=facts)
+    low, high, nan = source.trace.range
+    facts = Facts(source.facts.joint, source.facts.regions)
+    return entrywise(np.negative, [source], (-high, -low, nan), source.bits, slop=source.slop, facts=facts)
 
 
 def divide(a: Any, b: Any) -> Private | None:
     """Private values by public divisors, or by other values of the same records."""
     one, other = operand(a), operand(b)
     if one is not None and other is not None:
-        given = ranges.corners(np.true_divide, one.trace.range, other.trace.range)
-        if given is None and other.stable:
-            given = over_norm(one, other)
-            return given and entrywise(np.true_divide, [one, other], given, ANY_BITS, facts=facts_of_quotient(one, other))
-        if given is None or not other.stable:
+        limits = ranges.corners(np.true_divide, one.trace.range, other.trace.range)
+        if limits is None and other.stable:
+            limits = over_norm(one, other)
+            return limits and entrywise(np.true_divide, [one, other], limits, ANY_BITS, facts=facts_of_quotient(one, other))
+        if limits is None or not other.stable:
             return None
         bits = one.bits + _bits_of_inverse(other)
         least = np.minimum(np.abs(other.trace.low), np.abs(other.trace.high)).min(initial=np.inf)
         slop = max(one.slop / float(least), TINY) if one.slop else 0.0
-        quotient = entrywise(np.true_divide, [one, other], given, bits, slop=slop, facts=facts_of_quotient(one, other))
+        quotient = entrywise(np.true_divide, [one, other], limits, bits, slop=slop, facts=facts_of_quotient(one, other))
         weight = one_weight(other.value, inverse=True) if other.public and not other.value.ndim else None
         return quotient if quotient is None or weight is None else quotient.times(a, weight)
     if other is None or not other.public or not other.value.all() or not np.isfinite(other.value).all():

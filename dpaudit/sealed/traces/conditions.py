@@ -36,15 +36,15 @@ def compared(ufunc: np.ufunc) -> Callable[[Any, Any], Private | None]:
         one, other = operand(a), operand(b)
         if one is None or other is None or not (one.stable and other.stable):
             return None
-        told = None
+        narrowing = None
         if other.public and not one.public:
-            told = replace(_told(ufunc, one.trace, other.trace.low), origin=one.origin)
+            narrowing = replace(_told(ufunc, one.trace, other.trace.low), origin=one.origin)
         elif one.public and not other.public:
-            told = replace(_told(_MIRRORED.get(ufunc, ufunc), other.trace, one.trace.low), origin=other.origin)
+            narrowing = replace(_told(_MIRRORED.get(ufunc, ufunc), other.trace, one.trace.low), origin=other.origin)
         facts = _facts_of_comparison(ufunc, one, other)
         if ufunc is np.not_equal and other.public and one.value.dtype == bool and not other.value.any():
-            told, facts = one.trace.told, one.facts  # a condition is not 0 where it holds
-        return entrywise(ufunc, [one, other], TRUTH, 0, told=told, facts=facts)
+            narrowing, facts = one.trace.told, one.facts  # a condition is not 0 where it holds
+        return entrywise(ufunc, [one, other], TRUTH, 0, told=narrowing, facts=facts)
 
     return operation
 
@@ -81,30 +81,30 @@ def one_each(given: Operand) -> bool:
 
 def _told(ufunc: np.ufunc, trace: Elements, number: np.ndarray) -> Told:
     """What x < c and the like tell about x. NaN is neither less, nor equal, nor greater."""
-    given = trace.range
+    limits = trace.range
 
     def below(nan: bool) -> Range:
-        return ranges.cut(given, -np.inf, number, nan=nan)
+        return ranges.cut(limits, -np.inf, number, nan=nan)
 
     def above(nan: bool) -> Range:
-        return ranges.cut(given, number, np.inf, nan=nan)
+        return ranges.cut(limits, number, np.inf, nan=nan)
 
     if ufunc in (np.less, np.less_equal):
         return Told(trace, below(nan=False), above(nan=True))
     if ufunc in (np.greater, np.greater_equal):
         return Told(trace, above(nan=False), below(nan=True))
-    equal = ranges.cut(given, number, number, nan=False)
-    return Told(trace, equal, given) if ufunc is np.equal else Told(trace, given, equal)
+    equal = ranges.cut(limits, number, number, nan=False)
+    return Told(trace, equal, limits) if ufunc is np.equal else Told(trace, limits, equal)
 
 
 def is_number(ufunc: np.ufunc) -> Callable[[Any], Private | None]:
     """The known operation for np.isnan, np.isfinite and np.isinf."""
 
     def operation(a: Any) -> Private | None:
-        given = operand(a)
-        if given is None or not given.stable:
+        source = operand(a)
+        if source is None or not source.stable:
             return None
-        trace = given.trace
+        trace = source.trace
         low, high, _ = trace.range
         kinds: dict[np.ufunc, tuple[Range, Range]] = {
             np.isnan: (trace.range, (low, high, False)),
@@ -112,17 +112,17 @@ def is_number(ufunc: np.ufunc) -> Callable[[Any], Private | None]:
             np.isinf: ((low, high, False), ranges.cut(trace.range, -HUGE, HUGE, nan=True)),
         }
         never = trace.finite and ufunc is not np.isfinite
-        return entrywise(ufunc, [given], (ZERO, ZERO, False) if never else TRUTH, 0, told=Told(trace, *kinds[ufunc]))
+        return entrywise(ufunc, [source], (ZERO, ZERO, False) if never else TRUTH, 0, told=Told(trace, *kinds[ufunc]))
 
     return operation
 
 
 def is_member(element: Any, test_elements: Any, **more: Any) -> Private | None:
     """np.isin of public numbers."""
-    given, members = operand(element), operand(test_elements)
-    if more or given is None or given.public or not given.stable or members is None or not members.public:
+    source, members = operand(element), operand(test_elements)
+    if more or source is None or source.public or not source.stable or members is None or not members.public:
         return None
-    return entrywise(lambda value: np.isin(value, members.value), [given], TRUTH, 0)
+    return entrywise(lambda value: np.isin(value, members.value), [source], TRUTH, 0)
 
 
 def logic(ufunc: np.ufunc) -> Callable[..., Private | None]:
@@ -130,12 +130,12 @@ def logic(ufunc: np.ufunc) -> Callable[..., Private | None]:
     bitwise = ufunc in (np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.invert)
 
     def operation(*operands: Any) -> Private | None:
-        given = [operand(o) for o in operands]
-        known = [o for o in given if o is not None and o.stable and (not bitwise or o.value.dtype == bool)]
+        sources = [operand(o) for o in operands]
+        known = [o for o in sources if o is not None and o.stable and (not bitwise or o.value.dtype == bool)]
         if len(known) < len(operands):
             return None
-        told = known[0].trace.told if ufunc in (np.invert, np.logical_not) and known[0].value.dtype == bool else None
-        turned = None if told is None else replace(told, true=told.false, false=told.true)
+        narrowing = known[0].trace.told if ufunc in (np.invert, np.logical_not) and known[0].value.dtype == bool else None
+        turned = None if narrowing is None else replace(narrowing, true=narrowing.false, false=narrowing.true)
         return entrywise(ufunc, known, TRUTH, 0, told=turned, facts=_facts_of_logic(ufunc, known))
 
     return operation
@@ -172,23 +172,23 @@ def where(condition: Any, *choices: Any) -> Private | None:
     return chosen.with_trace(chosen.value, replace(chosen.trace, choices=choices))
 
 
-def _knowing(choice: Operand, told: Told | None, holds: bool) -> Operand:
+def _knowing(choice: Operand, narrowing: Told | None, holds: bool) -> Operand:
     """A choice whose range is narrowed by what the condition tells about it."""
-    if told is None:
+    if narrowing is None:
         return choice
-    given = told.true if holds else told.false
-    low, high, nan = _within(choice.trace, told.trace, given)
-    high = known_quotient(choice, told, given[0]) if high is choice.trace.high else high
+    limits = narrowing.true if holds else narrowing.false
+    low, high, nan = _within(choice.trace, narrowing.trace, limits)
+    high = known_quotient(choice, narrowing, limits[0]) if high is choice.trace.high else high
     return replace(choice, trace=replace(choice.trace, low=low, high=high, nan=nan))
 
 
-def _within(trace: Elements, about: Elements, given: Range) -> Range:
-    """Where the values of ``trace`` lie when those of ``about`` lie in the range ``given``."""
+def _within(trace: Elements, about: Elements, limits: Range) -> Range:
+    """Where the values of ``trace`` lie when those of ``about`` lie in the range ``limits``."""
     if trace is about:
-        return given
+        return limits
     if not trace.choices:
         return trace.range
-    parts = [(range_, _within(choice, about, given)) for choice, range_ in trace.choices]
+    parts = [(range_, _within(choice, about, limits)) for choice, range_ in trace.choices]
     (one, other) = (ranges.cut(part, known[0], known[1], nan=known[2]) for part, known in parts)
     return ranges.hull(one, other)
 

@@ -34,8 +34,8 @@ def sum_of_numbers(a: Any, axis: Any = None, **more: Any) -> Private | None:
     return None if numbers is None or not _bounded(operand(a)) else total(numbers, axis)
 
 
-def _bounded(given: Operand | None) -> bool:
-    return given is not None and bool(np.isfinite(given.trace.low).all() and np.isfinite(given.trace.high).all())
+def _bounded(source: Operand | None) -> bool:
+    return source is not None and bool(np.isfinite(source.trace.low).all() and np.isfinite(source.trace.high).all())
 
 
 def bincount(labels: Any, weights: Any = None, minlength: Any = 0) -> Private | None:
@@ -43,54 +43,56 @@ def bincount(labels: Any, weights: Any = None, minlength: Any = 0) -> Private | 
     if isinstance(minlength, Private):
         return None
     if isinstance(labels, Private):
-        given = operand(labels)
-        if given is None or given.value.dtype != np.int64:
+        source = operand(labels)
+        if source is None or source.value.dtype != np.int64:
             return None
-        if given.trace.low.min() >= 0 and given.trace.high.max() >= minlength:  # its length would tell
-            least = int(given.trace.high.max()) + 1
+        if source.trace.low.min() >= 0 and source.trace.high.max() >= minlength:  # its length would tell
+            least = int(source.trace.high.max()) + 1
             raise Leak("how many counts there are", caller(), f"np.bincount(x, minlength={least}) has as many for any data")
-        if given.trace.low.min() < 0:
+        if source.trace.low.min() < 0:
             return None
         if weights is not None:
-            return _sums(given, operand(weights), int(minlength))
-        return _counts(given, np.bincount(labels.value, minlength=minlength))
-    given = operand(weights)
-    if given is None or given.public or given.removal or given.value.ndim != 1 or not given.trace.finite:
+            return _sums(source, operand(weights), int(minlength))
+        return _counts(source, np.bincount(labels.value, minlength=minlength))
+    source = operand(weights)
+    if source is None or source.public or source.removal or source.value.ndim != 1 or not source.trace.finite:
         return None
-    ids, groups = np.broadcast_to(given.trace.ids, given.value.shape), np.asarray(labels)
-    value = np.bincount(groups, given.value, minlength)
+    ids, groups = np.broadcast_to(source.trace.ids, source.value.shape), np.asarray(labels)
+    value = np.bincount(groups, source.value, minlength)
     if not distinct(ids):
         return None
     moves = np.zeros(len(value))
-    np.maximum.at(moves, groups, given.trace.width)
-    size, terms = given.trace.size * max(len(ids), 1), max(len(ids), 1)
-    return Private(value, Spread(ids, moves[np.newaxis], 1), Precision(given.bits, size).combine(given.bits, size, terms), False)
+    np.maximum.at(moves, groups, source.trace.width)
+    size, terms = source.trace.size * max(len(ids), 1), max(len(ids), 1)
+    return Private(
+        value, Spread(ids, moves[np.newaxis], 1), Precision(source.bits, size).combine(source.bits, size, terms), False
+    )
 
 
 def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:
     """np.histogram with public edges: (counts, edges)."""
-    given = operand(a)
-    if given is None or density or weights is not None or not given.trace.finite or isinstance(bins, Private | str):
+    source = operand(a)
+    if source is None or density or weights is not None or not source.trace.finite or isinstance(bins, Private | str):
         return None
     edges = public(bins)
     if edges is None:
         return None
     if edges.ndim == 0 and range is None:  # numpy takes the least and the greatest value
         return None
-    value, edges = np.histogram(given.value, *((edges,) if edges.ndim else (int(edges), range)))
-    counts = _counts(given, value)
+    value, edges = np.histogram(source.value, *((edges,) if edges.ndim else (int(edges), range)))
+    counts = _counts(source, value)
     return None if counts is None else (counts, edges)
 
 
-def _counts(given: Operand | None, value: np.ndarray) -> Private | None:
+def _counts(source: Operand | None, value: np.ndarray) -> Private | None:
     """One count per group: a record that changes leaves one and joins another; one that is removed leaves one."""
-    if given is None or given.public or not given.stable:
+    if source is None or source.public or not source.stable:
         return None
     precision, moves = Precision(0, _MANY), np.ones((1, len(value)))
-    if given.removal:
-        one_each = given.value.ndim == 1
-        return Private(value, Spread(np.array([ANYONE]), moves, 1), precision, given.removal) if one_each else None
-    ids = np.broadcast_to(given.trace.ids, given.value.shape).ravel()
+    if source.removal:
+        one_each = source.value.ndim == 1
+        return Private(value, Spread(np.array([ANYONE]), moves, 1), precision, source.removal) if one_each else None
+    ids = np.broadcast_to(source.trace.ids, source.value.shape).ravel()
     return Private(value, Spread(ids, moves, 2), precision, False) if distinct(ids) else None
 
 
@@ -128,17 +130,17 @@ def ranked(function: Callable[..., Any]) -> Callable[..., Private | None]:
     """
 
     def operation(a: Any, axis: Any = None, **more: Any) -> Private | None:
-        given = operand(a)
-        if more or given is None or given.public or given.removal or not given.stable or not given.trace.finite:
+        source = operand(a)
+        if more or source is None or source.public or source.removal or not source.stable or not source.trace.finite:
             return None
-        if not given.value.size or not (axis is None or isinstance(axis, int)):
+        if not source.value.size or not (axis is None or isinstance(axis, int)):
             return None
         ids, low, high = (
-            np.broadcast_to(part, given.value.shape) for part in (given.trace.ids, given.trace.low, given.trace.high)
+            np.broadcast_to(part, source.value.shape) for part in (source.trace.ids, source.trace.low, source.trace.high)
         )
-        value, low, high = (np.asarray(function(part, axis=axis)) for part in (given.value, low, high))
-        precision = Precision(given.bits, given.trace.size)
-        if not exact_kind(value, given.trace.size) or not fits(precision.bits, precision.size) or (ids == NOBODY).any():
+        value, low, high = (np.asarray(function(part, axis=axis)) for part in (source.value, low, high))
+        precision = Precision(source.bits, source.trace.size)
+        if not exact_kind(value, source.trace.size) or not fits(precision.bits, precision.size) or (ids == NOBODY).any():
             return None
         first, last = ids.min(axis=axis), ids.max(axis=axis)
         if bool((first == last).all()):  # of one record each

@@ -95,11 +95,11 @@ def facts_of_clip(source: Entries, low: Any, high: Any) -> Facts:
     """Clipped to a range that holds 0, numbers come no further from it, and 0 stays."""
     down = low is None or bool((np.asarray(low) <= 0).all())
     up = high is None or bool((np.asarray(high) >= 0).all())
-    kept = Facts(source.facts.joint, source.facts.regions) if down and up else NOTHING
+    facts = Facts(source.facts.joint, source.facts.regions) if down and up else NOTHING
     factor = source.facts.factor if down and up else None
     minus_zero = low is not None and bool((np.signbit(low) & (np.asarray(low) == 0)).any())
     norm = source.facts.norm if high is None and not minus_zero else None
-    return replace(kept, factor=factor, norm=norm)
+    return replace(facts, factor=factor, norm=norm)
 
 
 def facts_of_choice(asked: Entries, a: Entries, b: Entries, told: Told | None) -> Facts:

@@ -123,30 +123,30 @@ def function_of(ufunc: np.ufunc) -> Callable[[Any], Private | None]:
     """The known operation for a function in ``ranges.FUNCTIONS``."""
 
     def operation(a: Any) -> Private | None:
-        given = operand(a)
-        if given is None or not given.stable:
+        source = operand(a)
+        if source is None or not source.stable:
             return None
         bits = ANY_BITS
         if ufunc in (np.absolute, np.fabs, np.positive):
-            bits = given.bits
+            bits = source.bits
         elif ufunc in ranges.STEPS:
             bits = 0
         elif ufunc is np.square:
-            bits = 2 * given.bits
-        facts = _facts_of(ufunc, given)
-        return entrywise(ufunc, [given], ranges.FUNCTIONS[ufunc](given.trace.range), bits, facts=facts)
+            bits = 2 * source.bits
+        facts = _facts_of(ufunc, source)
+        return entrywise(ufunc, [source], ranges.FUNCTIONS[ufunc](source.trace.range), bits, facts=facts)
 
     return operation
 
 
-def _facts_of(ufunc: np.ufunc, given: Operand) -> Facts:
+def _facts_of(ufunc: np.ufunc, source: Operand) -> Facts:
     """What |x|, x² and √x keep of what is known of x."""
-    before = given.facts
+    before = source.facts
     if ufunc in (np.absolute, np.fabs):
-        powers = None if given.origin is None else Powers(given.origin, 1)
+        powers = None if source.origin is None else Powers(source.origin, 1)
         return Facts(before.joint, before.regions, powers=powers, norm=before.norm, factor=before.factor)
-    if ufunc is np.square and given.origin is not None:
-        return Facts(regions=before.regions, powers=Powers(given.origin, 2))
+    if ufunc is np.square and source.origin is not None:
+        return Facts(regions=before.regions, powers=Powers(source.origin, 2))
     if ufunc is np.sqrt:
         return Facts(regions=before.regions, norm=None if before.norm is None else before.norm.root())
     return before if ufunc is np.positive else NOTHING
@@ -161,16 +161,16 @@ def extreme(ufunc: np.ufunc) -> Callable[[Any, Any], Private | None]:
         if one is None or other is None:
             return None
         first, second = one.trace.range, other.trace.range
-        given = ranges.corners(monotone, first, second)
-        if given is None:
+        limits = ranges.corners(monotone, first, second)
+        if limits is None:
             return None
         if ufunc is not monotone:
-            given = ranges.hull(given, second) if first[2] else given
-            given = ranges.hull(given, first) if second[2] else given
-            given = given[0], given[1], first[2] and second[2]
+            limits = ranges.hull(limits, second) if first[2] else limits
+            limits = ranges.hull(limits, first) if second[2] else limits
+            limits = limits[0], limits[1], first[2] and second[2]
         facts = NOTHING if first[2] or second[2] else facts_of_extreme(monotone, one, other)
         slop = max(one.slop, other.slop)
-        return entrywise(ufunc, [one, other], given, max(one.bits, other.bits), slop=slop, facts=facts)
+        return entrywise(ufunc, [one, other], limits, max(one.bits, other.bits), slop=slop, facts=facts)
 
     return operation
 
@@ -180,24 +180,24 @@ def raised(a: Any, b: Any) -> Private | None:
     base, exponent = operand(a), operand(b)
     if base is None or exponent is None or base.public or not exponent.public or not base.stable:
         return None
-    given = ranges.power(base.trace.range, exponent.trace.low)
-    return None if given is None else entrywise(np.power, [base, exponent], given, ANY_BITS)
+    limits = ranges.power(base.trace.range, exponent.trace.low)
+    return None if limits is None else entrywise(np.power, [base, exponent], limits, ANY_BITS)
 
 
 def rounded(a: Any, decimals: Any = 0, **more: Any) -> Private | None:
     """np.round to public places: scaled, rounded and scaled back, each of which is monotone."""
-    given = operand(a)
-    if more or given is None or not given.stable or not isinstance(decimals, int | np.integer):
+    source = operand(a)
+    if more or source is None or not source.stable or not isinstance(decimals, int | np.integer):
         return None
-    low, high, nan = given.trace.range
+    low, high, nan = source.trace.range
     ends = np.round(low, int(decimals)), np.round(high, int(decimals)), nan
-    return entrywise(lambda value: np.round(value, int(decimals)), [given], ends, 0 if decimals <= 0 else ANY_BITS)
+    return entrywise(lambda value: np.round(value, int(decimals)), [source], ends, 0 if decimals <= 0 else ANY_BITS)
 
 
 def binned(a: Any, bins: Any, right: Any = False) -> Private | None:
     """np.digitize with public bins in rising order: which of them a value falls into."""
-    given, edges = operand(a), operand(bins)
-    if given is None or given.public or edges is None or not edges.public or not given.stable or not given.trace.finite:
+    source, edges = operand(a), operand(bins)
+    if source is None or source.public or edges is None or not edges.public or not source.stable or not source.trace.finite:
         return None
     if edges.value.ndim != 1 or bool((np.diff(edges.value) < 0).any()):
         return None
@@ -205,33 +205,33 @@ def binned(a: Any, bins: Any, right: Any = False) -> Private | None:
     def operate(value: np.ndarray) -> Any:
         return np.digitize(value, edges.value, bool(right))
 
-    return entrywise(operate, [given], (operate(given.trace.low), operate(given.trace.high), False), 0)
+    return entrywise(operate, [source], (operate(source.trace.low), operate(source.trace.high), False), 0)
 
 
 def floored(a: Any, b: Any) -> Private | None:
     """a // b for a public divisor above 0. The remainder is exact and the quotient is rounded to a whole number, so that below
     2^50 it is the floor of the true one: monotone."""
-    given, divisor = operand(a), operand(b)
-    if given is None or given.public or divisor is None or not divisor.public or not given.stable or not given.trace.finite:
+    source, divisor = operand(a), operand(b)
+    if source is None or source.public or divisor is None or not divisor.public or not source.stable or not source.trace.finite:
         return None
     if not bool((divisor.value > 0).all()):
         return None
-    low, high = (np.floor_divide(end, divisor.trace.low) for end in (given.trace.low, given.trace.high))
+    low, high = (np.floor_divide(end, divisor.trace.low) for end in (source.trace.low, source.trace.high))
     if not bool((np.maximum(np.abs(low), np.abs(high)) < 2.0**50).all()):
         return None
-    return entrywise(np.floor_divide, [given, divisor], (low, high, False), 0)
+    return entrywise(np.floor_divide, [source, divisor], (low, high, False), 0)
 
 
 def remainder(a: Any, b: Any) -> Private | None:
     """a % b for a public divisor above 0: from 0 up to the divisor."""
-    given, divisor = operand(a), operand(b)
-    if given is None or given.public or divisor is None or not divisor.public or not given.stable or not given.trace.finite:
+    source, divisor = operand(a), operand(b)
+    if source is None or source.public or divisor is None or not divisor.public or not source.stable or not source.trace.finite:
         return None
     if not bool((divisor.value > 0).all()):
         return None
-    whole = given.value.dtype.kind == divisor.value.dtype.kind == "i"
+    whole = source.value.dtype.kind == divisor.value.dtype.kind == "i"
     most = divisor.trace.low - 1.0 if whole else divisor.trace.low
-    return entrywise(np.remainder, [given, divisor], (np.zeros(()), most, False), ANY_BITS)
+    return entrywise(np.remainder, [source, divisor], (np.zeros(()), most, False), ANY_BITS)
 
 
 def clip(a: Any, low: Any = None, high: Any = None, **more: Any) -> Private | None:
@@ -243,10 +243,10 @@ def clip(a: Any, low: Any = None, high: Any = None, **more: Any) -> Private | No
         return None
     plain: list[Any] = [None if end is None else end.value for end in ends]
     first, last, nan = source.trace.range
-    given: Range = np.clip(first, *plain), np.clip(last, *plain), nan
+    limits: Range = np.clip(first, *plain), np.clip(last, *plain), nan
     bits = max(source.bits, *(end.bits for end in known))
     facts = NOTHING if nan else facts_of_clip(source, *plain)
-    return entrywise(lambda value, *_: np.clip(value, *plain), [source, *known], given, bits, slop=source.slop, facts=facts)
+    return entrywise(lambda value, *_: np.clip(value, *plain), [source, *known], limits, bits, slop=source.slop, facts=facts)
 
 
 def numbers_for(a: Any, copy: Any = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Private | None:
@@ -255,28 +255,30 @@ def numbers_for(a: Any, copy: Any = True, nan: Any = 0.0, posinf: Any = None, ne
     if source is None or copy is not True or not all(isinstance(number, int | float | np.number) for number in (nan, *ends)):
         return None
     low, high, may_be_nan = source.trace.range
-    given: Range = np.maximum(low, -HUGE), np.minimum(high, HUGE), bool(np.isnan((float(nan), *map(float, ends))).any())
+    limits: Range = np.maximum(low, -HUGE), np.minimum(high, HUGE), bool(np.isnan((float(nan), *map(float, ends))).any())
     instead = [(np.isinf(high).any(), ends[0]), (np.isinf(low).any(), ends[1]), (may_be_nan, nan)]
     for needed, number in instead:
-        given = ranges.hull(given, (np.array(float(number)), np.array(float(number)), False)) if needed else given
+        limits = ranges.hull(limits, (np.array(float(number)), np.array(float(number)), False)) if needed else limits
     bits = source.bits if source.trace.finite else ANY_BITS
 
     def operate(value: np.ndarray) -> Any:
         return np.nan_to_num(value, nan=nan, posinf=posinf, neginf=neginf)
 
-    return entrywise(operate, [source], given, bits, slop=source.slop)
+    return entrywise(operate, [source], limits, bits, slop=source.slop)
 
 
 def retyped(a: Any, dtype: Any = float, **more: Any) -> Private | None:
     """x.astype(dtype) for float64, and int64, which cuts off."""
-    given = operand(a)
-    if more or given is None or isinstance(dtype, Private):
+    source = operand(a)
+    if more or source is None or isinstance(dtype, Private):
         return None
-    kind, (low, high, nan) = np.dtype(dtype), given.trace.range
+    kind, (low, high, nan) = np.dtype(dtype), source.trace.range
     if kind == np.float64:
-        kept = replace(given.facts, powers=None)
-        return entrywise(lambda value: value.astype(kind), [given], given.trace.range, given.bits, slop=given.slop, facts=kept)
-    if kind == np.int64 and given.trace.finite and given.stable:
-        kept = Facts(given.facts.joint, given.facts.regions, given.facts.zeros)  # cutting off brings a number closer to 0
-        return entrywise(lambda value: value.astype(kind), [given], (np.trunc(low), np.trunc(high), nan), 0, facts=kept)
+        facts = replace(source.facts, powers=None)
+        return entrywise(
+            lambda value: value.astype(kind), [source], source.trace.range, source.bits, slop=source.slop, facts=facts
+        )
+    if kind == np.int64 and source.trace.finite and source.stable:
+        facts = Facts(source.facts.joint, source.facts.regions, source.facts.zeros)  # cutting off brings a number closer to 0
+        return entrywise(lambda value: value.astype(kind), [source], (np.trunc(low), np.trunc(high), nan), 0, facts=facts)
     return None

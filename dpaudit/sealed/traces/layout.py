@@ -83,10 +83,10 @@ def rearranged(function: Callable[..., Any], options: Sequence[str]) -> Callable
 
 def _settled_options(options: Sequence[str], args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any] | None:
     """Public whole numbers by the names of their options, read once; None for any other option."""
-    given = {**dict(zip(options, args, strict=False)), **kwargs}
-    if len(args) > len(options) or len(given) < len(args) + len(kwargs) or not given.keys() <= set(options):
+    settings = {**dict(zip(options, args, strict=False)), **kwargs}
+    if len(args) > len(options) or len(settings) < len(args) + len(kwargs) or not settings.keys() <= set(options):
         return None
-    return {name: _whole_numbers(value) for name, value in given.items()}
+    return {name: _whole_numbers(value) for name, value in settings.items()}
 
 
 def _whole_numbers(value: Any) -> Any:
@@ -107,15 +107,15 @@ def _indices(value: Any) -> np.ndarray:
 
 def transposed(private: Private, *axes: Any, **more: Any) -> Private | None:
     """np.transpose and x.T; the axis of the records goes along."""
-    given = _whole_numbers(more.pop("axes", None) if not axes else axes[0] if len(axes) == 1 else axes)
+    permutation = _whole_numbers(more.pop("axes", None) if not axes else axes[0] if len(axes) == 1 else axes)
     if more:
         return None
-    value = np.transpose(private.value, given)
+    value = np.transpose(private.value, permutation)
     if private.removal and isinstance(private.trace, Elements):
-        order = [axis % value.ndim for axis in given] if given is not None else list(range(value.ndim))[::-1]
+        order = [axis % value.ndim for axis in permutation] if permutation is not None else list(range(value.ndim))[::-1]
         axis = order.index(value.ndim + private.trace.axis) - value.ndim
-        return _moved_features(private, lambda array: np.transpose(array, given), value, axis)
-    return _moved(private, lambda array: np.transpose(array, given), value)
+        return _moved_features(private, lambda array: np.transpose(array, permutation), value, axis)
+    return _moved(private, lambda array: np.transpose(array, permutation), value)
 
 
 def _moved(private: Private, move: Move, value: np.ndarray) -> Private | None:
@@ -164,17 +164,17 @@ def _records_axis(where: Any, ndim: int, axis: int) -> int | None:
     gaps = [place for place, entry in enumerate(entries) if entry is ...] or [len(entries)]
     rest = ndim - sum(entry is not None and entry is not ... for entry in entries)
     entries[gaps[0] : gaps[0] + 1] = [slice(None)] * rest
-    source, kept = 0, []
+    source, axes = 0, []
     for entry in entries:
         if entry is None:
-            kept.append(-1)
+            axes.append(-1)
             continue
         if source == axis and entry != slice(None):
             return None
         if isinstance(entry, slice):
-            kept.append(source)
+            axes.append(source)
         source += 1
-    return kept.index(axis) - len(kept)
+    return axes.index(axis) - len(axes)
 
 
 def joined(function: Callable[..., Any], options: Sequence[str]) -> Callable[..., Private | None]:

@@ -38,14 +38,14 @@ def clip_private_rows(rows: Private, norm: Fraction, order: int) -> Private | No
     Proof. A clipped row is a function of its own row alone, has norm at most ⌊norm/grid⌋·grid, and lies on the grid. A replaced
     record moves a sum of such rows by the difference of two of them, a removed one by one of them: by at most 2·norm and norm.
     """
-    given = operand(rows)
-    if given is None or not given.stable or record_axes(given.trace, given.value.shape) != (0,) or given.value.ndim > 2:
+    source = operand(rows)
+    if source is None or not source.stable or record_axes(source.trace, source.value.shape) != (0,) or source.value.ndim > 2:
         return None
     most = float_up(norm_units(norm) * GRID)
-    low, high = np.maximum(np.minimum(given.trace.low, 0.0), -most), np.minimum(np.maximum(given.trace.high, 0.0), most)
-    joint = Joint(most, most) if order == 1 else Joint(most * math.sqrt(_width(given.value)) * (1 + 2.0**-50), most)
-    facts = Facts(joint, given.facts.regions)
-    return entrywise(lambda value: clipped_rows(value, norm, order), [given], (low, high, False), _GRID_BITS, facts=facts)
+    low, high = np.maximum(np.minimum(source.trace.low, 0.0), -most), np.minimum(np.maximum(source.trace.high, 0.0), most)
+    joint = Joint(most, most) if order == 1 else Joint(most * math.sqrt(_width(source.value)) * (1 + 2.0**-50), most)
+    facts = Facts(joint, source.facts.regions)
+    return entrywise(lambda value: clipped_rows(value, norm, order), [source], (low, high, False), _GRID_BITS, facts=facts)
 
 
 def _width(rows: np.ndarray) -> int:

@@ -31,8 +31,8 @@ def increasing(
 ) -> Enclose:
     """An increasing function that is NaN below ``domain``; its values lie in [least, most]."""
 
-    def enclose(given: Range) -> Range:
-        low, high, nan = given
+    def enclose(limits: Range) -> Range:
+        low, high, nan = limits
         ends = np.asarray(function(np.maximum(low, domain))), np.asarray(function(np.maximum(high, domain)))
         below = nan or bool((low < domain).any())
         return (*(ends if exact else _widened(*ends, least, most)), below)
@@ -43,8 +43,8 @@ def increasing(
 def even(function: np.ufunc, *, exact: bool = False) -> Enclose:
     """A function that falls up to 0, rises from 0 and has its least value there."""
 
-    def enclose(given: Range) -> Range:
-        low, high, nan = given
+    def enclose(limits: Range) -> Range:
+        low, high, nan = limits
         ends = np.asarray(function(low)), np.asarray(function(high))
         bottom = np.where((low <= 0) & (high >= 0), function(0.0), np.minimum(*ends))
         top = np.maximum(*ends)
@@ -56,8 +56,8 @@ def even(function: np.ufunc, *, exact: bool = False) -> Enclose:
 def between(least: float, most: float) -> Enclose:
     """A function of finite numbers of which no more is known than where its values lie."""
 
-    def enclose(given: Range) -> Range:
-        low, high, nan = given
+    def enclose(limits: Range) -> Range:
+        low, high, nan = limits
         return np.array(least), np.array(most), nan or not (np.isfinite(low).all() and np.isfinite(high).all())
 
     return enclose

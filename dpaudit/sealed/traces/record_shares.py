@@ -52,9 +52,9 @@ def with_facts_of_sum(summed: Elements, trace: Elements, shape: Shape, axes: Axe
     joint = _joint(trace, shape)
     most = min(joint.l1, joint.l2 * math.sqrt(count) * (1 + _ROUNDING))
     low, high = np.maximum(summed.low, -most), np.minimum(summed.high, most)
-    kept = Joint(joint.l1, joint.l1)
+    norms = Joint(joint.l1, joint.l1)
     regions = tuple(_over(region, shape, axes) for region in trace.facts.regions)
-    return replace(summed, low=low, high=high, facts=Facts(kept, regions, norm=_norm(trace, shape, axes)))
+    return replace(summed, low=low, high=high, facts=Facts(norms, regions, norm=_norm(trace, shape, axes)))
 
 
 def mapped_rows(summed: Elements, rows: Entries, weights: np.ndarray) -> Elements:

@@ -57,9 +57,9 @@ def total(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims
 
 def _in_order(value: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
     """Sums within records, number by number: numpy's own order of addition may follow how many records there are."""
-    kept = tuple(length for place, length in enumerate(value.shape) if place not in axes)
-    parts = np.moveaxis(value, axes, range(len(axes))).reshape(math.prod(value.shape[place] for place in axes), *kept)
-    summed = np.zeros(kept)
+    shape = tuple(length for place, length in enumerate(value.shape) if place not in axes)
+    parts = np.moveaxis(value, axes, range(len(axes))).reshape(math.prod(value.shape[place] for place in axes), *shape)
+    summed = np.zeros(shape)
     for part in parts:
         summed = summed + part
     return summed
@@ -67,8 +67,8 @@ def _in_order(value: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
 
 def _axes(axis: Any, ndim: int) -> tuple[int, ...]:
     """The summed axes, which numpy has accepted."""
-    given = range(ndim) if axis is None or not ndim else axis if isinstance(axis, tuple) else (axis,)
-    return tuple(sorted(int(place) % ndim for place in given))
+    places = range(ndim) if axis is None or not ndim else axis if isinstance(axis, tuple) else (axis,)
+    return tuple(sorted(int(place) % ndim for place in places))
 
 
 def many_terms(count: int, private: bool) -> int:
@@ -112,8 +112,8 @@ def _kept(private: Private, before: Shape, axes: tuple[int, ...]) -> Private | N
     own = [place for place in range(len(before)) if place not in axes]
     records = own[private.value.ndim + trace.axis] - len(before) if private.removal else -1
     facts = trace.facts.lifted(lifted)
-    kept = Elements(lifted(trace.ids), lifted(trace.low), lifted(trace.high), trace.nan, records, facts=facts)
-    return private.with_trace(value, kept)
+    entries = Elements(lifted(trace.ids), lifted(trace.low), lifted(trace.high), trace.nan, records, facts=facts)
+    return private.with_trace(value, entries)
 
 
 def _summed(trace: Trace, shape: Shape, axes: tuple[int, ...], removal: bool) -> Elements | Spread | None:
@@ -131,7 +131,7 @@ def _summed(trace: Trace, shape: Shape, axes: tuple[int, ...], removal: bool) ->
 
 def _summed_entries(trace: Elements, shape: Shape, axes: tuple[int, ...]) -> Elements | Spread | None:
     """Within one record, ranges add up; over several, each record moves the sum by the widths of its own entries."""
-    ids, kept = np.broadcast_to(trace.ids, shape), tuple(place for place in range(len(shape)) if place not in axes)
+    ids, result_axes = np.broadcast_to(trace.ids, shape), tuple(place for place in range(len(shape)) if place not in axes)
     if _constant(ids, axes):
         low, high = (np.broadcast_to(end, shape).sum(axis=axes) for end in (trace.low, trace.high))
         summed = Elements(ids.max(axis=axes, initial=NOBODY), low, high)
@@ -144,14 +144,14 @@ def _summed_entries(trace: Elements, shape: Shape, axes: tuple[int, ...]) -> Ele
         assert isinstance(inner, Elements)
         return _summed_entries(inner, tuple(length for place, length in enumerate(shape) if place not in within), rest_axes)
     width = trace.width
-    over, rest = math.prod(shape[place] for place in axes), tuple(shape[place] for place in kept)
+    over, rest = math.prod(shape[place] for place in axes), tuple(shape[place] for place in result_axes)
     size = math.prod(rest)
 
     def table(entries: np.ndarray) -> np.ndarray:
-        return np.broadcast_to(entries, shape).transpose(*axes, *kept).reshape(over, size)
+        return np.broadcast_to(entries, shape).transpose(*axes, *result_axes).reshape(over, size)
 
-    if size and _constant(ids, kept):  # every coordinate sums the same records
-        column = ids.max(axis=kept).ravel() if kept else ids.ravel()
+    if size and _constant(ids, result_axes):  # every coordinate sums the same records
+        column = ids.max(axis=result_axes).ravel() if result_axes else ids.ravel()
         if distinct(column):
             moves = np.full((1, *rest), width) if width.ndim == 0 else table(width).reshape(over, *rest)
             return with_shares(Spread(column, moves), trace, shape, axes, removal=False)
@@ -195,20 +195,20 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: Any = False
     """np.average by public weights, one per entry of a vector or row of a table."""
     if weights is None and not returned:
         return mean(a, axis, **more)
-    given = operand(weights)
+    factors = operand(weights)
     if (
         returned
         or more
-        or given is None
-        or not given.public
+        or factors is None
+        or not factors.public
         or not isinstance(a, Private)
-        or given.value.shape != a.value.shape[:1]
+        or factors.value.shape != a.value.shape[:1]
     ):
         return None
     if a.hidden or axis not in ((None, 0) if a.value.ndim == 1 else (0,)):
         return None
-    summed = given.value.sum(dtype=float)
-    lifted = given.value.reshape(-1, *([1] * (a.value.ndim - 1)))
+    summed = factors.value.sum(dtype=float)
+    lifted = factors.value.reshape(-1, *([1] * (a.value.ndim - 1)))
     weighted = multiply(a, lifted) if summed else None
     total_ = None if weighted is None else total(weighted, 0)
     return None if total_ is None else divide(total_, summed)
@@ -230,19 +230,19 @@ def mean(a: Any, axis: Any = None, **more: Any) -> Private | None:
 
 def running(a: Any, axis: Any = None, **more: Any) -> Private | None:
     """np.cumsum of a vector: entry c is the sum of the first c + 1."""
-    given = operand(a)
-    if more or axis not in (None, 0, -1) or given is None or given.removal or given.value.ndim != 1 or not given.trace.finite:
+    source = operand(a)
+    if more or axis not in (None, 0, -1) or source is None or source.removal or source.value.ndim != 1 or not source.trace.finite:
         return None
-    n, size = len(given.value), given.trace.size
-    ids, width = np.broadcast_to(given.trace.ids, n), given.trace.width
+    n, size = len(source.value), source.trace.size
+    ids, width = np.broadcast_to(source.trace.ids, n), source.trace.width
     trace: Trace | None = None
     if width.ndim == 0 and bool((np.diff(ids) == 1).all()):
         trace = Intervals(ids[:1].repeat(n), ids + 1, float(width))
     elif n * n <= MOST_MOVES:
-        trace = _product(Operand(np.tri(n), Elements(np.array(NOBODY), np.tri(n), np.tri(n)), 0, public=True), given)
+        trace = _product(Operand(np.tri(n), Elements(np.array(NOBODY), np.tri(n), np.tri(n)), 0, public=True), source)
     if trace is None:
         return None
-    return _result(np.cumsum(given.value), trace, Precision(given.bits, size), given.bits, size * n, n, False)
+    return _result(np.cumsum(source.value), trace, Precision(source.bits, size), source.bits, size * n, n, False)
 
 
 def matmul(a: Any, b: Any) -> Private | None:
@@ -288,10 +288,10 @@ def _product(a: Operand, b: Operand) -> Elements | Spread | None:
     left = Elements(lifted(a.trace.ids), lifted(a.trace.low), lifted(a.trace.high), a.trace.nan, a.trace.axis - lift, facts=facts)
     wide = Operand(lifted(a.value), left, a.bits, removal=a.removal, public=a.public)
     shared = shared_records([wide, b])
-    given = ranges.corners(np.multiply, left.range, b.trace.range)
-    if shared is None or given is None or given[2]:
+    limits = ranges.corners(np.multiply, left.range, b.trace.range)
+    if shared is None or limits is None or limits[2]:
         return None
-    low, high, _ = given
+    low, high, _ = limits
     product = Elements(
         shared[0], low, high, False, shared[1], facts=Facts(_outer(a, b), both_regions(facts.regions, b.facts.regions))
     )
