@@ -112,24 +112,24 @@ def dependence_of(private: Private) -> Dependence | Untraced:
     if isinstance(trace, Untraced):
         return trace
     with np.errstate(all="ignore"):
-        found = _of(private)
-        finite = isinstance(found, Untraced) or found.finite
-    return found if finite else Untraced("numbers too large to add up", caller())
+        dependence = _of(private)
+        finite = isinstance(dependence, Untraced) or dependence.finite
+    return dependence if finite else Untraced("numbers too large to add up", caller())
 
 
 def _of(private: Private) -> Dependence | Untraced:
     trace, slop = private.trace, private.precision.slop
-    found: Dependence | Untraced
+    dependence: Dependence | Untraced
     assert not isinstance(trace, Untraced)
     if isinstance(trace, Intervals):
         return _of_intervals(trace, slop)
     if isinstance(trace, Elements):
-        found = _of_elements(trace, private.value.shape, slop)
+        dependence = _of_elements(trace, private.value.shape, slop)
         joint = trace.facts.joint if trace.facts.joint == FREE else trace.facts.joint.difference(one_sign=False)
     else:
-        found, joint = _of_spread(trace, private.value.size, slop, removal=private.removal), trace.joint
-        found = replace(found, one_way=private.sign != 0)
-    return found if isinstance(found, Untraced) else replace(found, joint=joint, bits=private.precision.bits)
+        dependence, joint = _of_spread(trace, private.value.size, slop, removal=private.removal), trace.joint
+        dependence = replace(dependence, one_way=private.sign != 0)
+    return dependence if isinstance(dependence, Untraced) else replace(dependence, joint=joint, bits=private.precision.bits)
 
 
 def _of_spread(trace: Spread, size: int, slop: float, *, removal: bool) -> Dependence:

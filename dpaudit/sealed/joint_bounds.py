@@ -105,8 +105,8 @@ def both_regions(one: Regions, other: Regions) -> Regions:
 
 def either_region(one: Regions, other: Regions) -> Regions:
     """Where one of two numbers can be other than 0."""
-    found = {region.base: region for region in one}
-    pairs = [(found[region.base], region) for region in other if region.base in found]
+    by_base = {region.base: region for region in one}
+    pairs = [(by_base[region.base], region) for region in other if region.base in by_base]
     return tuple(Region(a.base, np.minimum(a.low, b.low), np.maximum(a.high, b.high)) for a, b in pairs)
 
 
