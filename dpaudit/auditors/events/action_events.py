@@ -43,9 +43,9 @@ def action_event(subject: Subject, pairs: Sequence[tuple[Any, Any]], claim: Clai
             break
         if best is not None and _worth(best[1], claim)[0] and round(float(best[1].epsilon), PLACES) >= epsilon:
             break
-        found = box_witness(_choosers(subject, pairs[place], seed), box, claim)
-        if found is not None and (best is None or _worth(found, claim) > _worth(best[1], claim)):
-            best = place, found
+        witness = box_witness(_choosers(subject, pairs[place], seed), box, claim)
+        if witness is not None and (best is None or _worth(witness, claim) > _worth(best[1], claim)):
+            best = place, witness
     return best
 
 
@@ -90,10 +90,10 @@ def box_witness(two: Two, box: Box, claim: Claim) -> Witness | None:
     except Exception:  # the subject's own, on outputs that it may never have seen
         return None
     shown = _shown(here, there, runs, claim)
-    found = max(_readings(here, there, claim), key=lambda one: (shown.get(one[3:], 0) > claim.epsilon, one[0]), default=None)
-    if found is None:
+    reading = max(_readings(here, there, claim), key=lambda one: (shown.get(one[3:], 0) > claim.epsilon, one[0]), default=None)
+    if reading is None:
         return None
-    epsilon, p, p_other, complement, favours = found
+    epsilon, p, p_other, complement, favours = reading
     what = f"entry {box.entry} of what is played is {'not ' if complement else ''}{box.value:.12g}"
     facts = {
         "kind": "event", "observer": claim.observer, "data": describe(two[0].data), "neighbour": describe(two[1].data),
@@ -101,7 +101,9 @@ def box_witness(two: Two, box: Box, claim: Claim) -> Witness | None:
         "delta": show(claim.delta), "entry": box.entry, "value": repr(box.value), "centre": box.centre.tolist(),
         "low": box.low.tolist(), "high": box.high.tolist(), "draws": runs, "confidence": 1 - 2 * ERROR,
     }  # fmt: skip
-    return Witness(epsilon, "event with computed probabilities, tested by draws", facts, tested=shown.get(found[3:], Fraction(0)))
+    return Witness(
+        epsilon, "event with computed probabilities, tested by draws", facts, tested=shown.get(reading[3:], Fraction(0))
+    )
 
 
 def _at_centre(two: Two, box: Box) -> tuple[Runs, Runs] | None:

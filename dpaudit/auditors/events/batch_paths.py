@@ -62,7 +62,7 @@ def likely_batch(subject: Subject, data: Any, other: Any, difference: Difference
     else:
         each = [_run(subject, side, seed + 17 + k).events for k in range(SINGLE_PATHS)]
         batches = [[event for event in events if event.to == "shuffled"][difference.place :][:1] for events in each]
-        good, runs = sum(bool(_like(found[0], difference, total).all()) for found in batches if found), len(each)
+        good, runs = sum(bool(_like(single[0], difference, total).all()) for single in batches if single), len(each)
     return Fraction(float(betaincinv(good, runs - good + 1, DOUBT))) if good else Fraction(0)
 
 
@@ -95,8 +95,8 @@ def _like(event: Event, difference: Difference, total: int) -> np.ndarray:
         np.full(len(query), query.shape[-1]) if event.counts is None else np.broadcast_to(event.counts, query.shape).sum(axis=-1)
     )
     same = np.abs(_width(event.noise) / _width(batch.noise) - 1) < 1e-12
-    found: np.ndarray = np.broadcast_to(same, counts.shape) & (counts == batch.n) & (query.sum(axis=-1) == total)
-    return found
+    matches: np.ndarray = np.broadcast_to(same, counts.shape) & (counts == batch.n) & (query.sum(axis=-1) == total)
+    return matches
 
 
 def _width(noise: Any) -> np.ndarray:

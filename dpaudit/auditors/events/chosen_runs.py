@@ -70,10 +70,10 @@ class Chooser:
 
         What was asked is told of the first ``releases``, or of the k.
         """
-        told = max(releases, outputs.shape[1])
+        count = max(releases, outputs.shape[1])
         if self.subject.vectorised:
-            return self._together(outputs, rest, told, self.seed + seed)
-        return _joined([self._alone(row, rest, told, self.seed + seed + 7919 * k) for k, row in enumerate(outputs)])
+            return self._together(outputs, rest, count, self.seed + seed)
+        return _joined([self._alone(row, rest, count, self.seed + seed + 7919 * k) for k, row in enumerate(outputs)])
 
     def _together(self, outputs: np.ndarray, rest: Rest, releases: int, seed: int) -> Runs:
         count = len(outputs)

@@ -40,15 +40,15 @@ def independent_coordinates(subject: Subject, data: Any, other: Any, seed: int) 
     Empty where public randomness takes part: the laws are mixtures then.
     """
     sides = [_unmoved(subject, side, seed) for side in (data, other)]
-    found = []
+    coordinates = []
     for position, (event, mirror) in enumerate(zip(*sides, strict=False)):
         if not _alike(event, mirror):
             break
         for place in np.argwhere(event.query != mirror.query):
             index = tuple(int(i) for i in place)
             queries = int(event.query[index]), int(mirror.query[index])
-            found.append(Coordinate(position, event.name, index, event.noise, *queries))
-    return found
+            coordinates.append(Coordinate(position, event.name, index, event.noise, *queries))
+    return coordinates
 
 
 def _unmoved(subject: Subject, data: Any, seed: int) -> Sequence[Event]:

@@ -57,9 +57,9 @@ def count_event(batch: ReportBatch, delta: Fraction) -> CountEvent | None:
     best: tuple[float, int, int, bool, bool] | None = None
     for threshold in _thresholds(batch):
         p0, p1, p2 = (float(sum(batch.noise.within(threshold, None, x)) / 2) for x in (batch.crowd, batch.first, batch.second))
-        for found in _estimates(batch.n, p0, p1, p2, float(delta)):
-            if best is None or found[0] > best[0]:
-                best = (found[0], threshold, *found[1:])
+        for estimate in _estimates(batch.n, p0, p1, p2, float(delta)):
+            if best is None or estimate[0] > best[0]:
+                best = (estimate[0], threshold, *estimate[1:])
     return None if best is None else certified(batch, *best[1:], delta)
 
 

@@ -43,9 +43,9 @@ def server_event(subject: Subject, claim: Claim, data: Any, other: Any, seed: in
     coordinates = independent_coordinates(subject, data, other, seed)
     best, swapped = None, False
     for turned, numbers in ((False, coordinates), (True, [one.turned() for one in coordinates])):
-        for found in _events(numbers, claim):
-            if best is None or found.epsilon > best.epsilon:
-                best, swapped = found, turned
+        for event in _events(numbers, claim):
+            if best is None or event.epsilon > best.epsilon:
+                best, swapped = event, turned
     if best is None:
         return None
     pair = (other, data) if swapped else (data, other)
@@ -94,9 +94,9 @@ def _best_level(numbers: Sequence[Coordinate], delta: Fraction) -> Fraction:
     )
 
 
-def _maybe(found: ServerEvent | None) -> Iterator[ServerEvent]:
-    if found is not None:
-        yield found
+def _maybe(event: ServerEvent | None) -> Iterator[ServerEvent]:
+    if event is not None:
+        yield event
 
 
 def _strength(number: Coordinate) -> float:
@@ -158,13 +158,13 @@ def _best_sum(numbers: Sequence[Coordinate], claim: Claim) -> ServerEvent | None
     level = claim.epsilon
     for _ in range(40):  # as for one number: the fixed point of "loss above ε shows ε"
         threshold = round(level * spread**2 / gap + Fraction(k * gap, 2))
-        found = measure(numbers, [threshold], "sum", claim)
-        if found is None and best is None and level > 0:
+        event = measure(numbers, [threshold], "sum", claim)
+        if event is None and best is None and level > 0:
             level = level / 2 if level > Fraction(1, 1000) else Fraction(0)
             continue
-        if found is None or (best is not None and found.epsilon <= best.epsilon):
+        if event is None or (best is not None and event.epsilon <= best.epsilon):
             return best
-        best, level = found, found.epsilon
+        best, level = event, event.epsilon
     return best
 
 
@@ -175,12 +175,12 @@ def _sum_probabilities(numbers: Sequence[Coordinate], threshold: int) -> tuple[F
     return summed_tail(spread, k, threshold - k * gap)[0], summed_tail(spread, k, threshold)[1]
 
 
-def _text(found: ServerEvent) -> str:
-    if found.kind == "sum":
-        one = found.numbers[0]
-        value = float(from_units(found.thresholds[0], one.noise.grid))
-        return f"the sum of {len(found.numbers)} numbers from {_name(one)} on, less what the neighbour asks, passes {value:.9g}"
-    parts = [f"{_name(one)} is {_side(one, t)}" for one, t in zip(found.numbers, found.thresholds, strict=True)]
+def _text(event: ServerEvent) -> str:
+    if event.kind == "sum":
+        one = event.numbers[0]
+        value = float(from_units(event.thresholds[0], one.noise.grid))
+        return f"the sum of {len(event.numbers)} numbers from {_name(one)} on, less what the neighbour asks, passes {value:.9g}"
+    parts = [f"{_name(one)} is {_side(one, t)}" for one, t in zip(event.numbers, event.thresholds, strict=True)]
     return ", ".join(parts[:4]) + (f" and {len(parts) - 4} more such" if len(parts) > 4 else "")
 
 

@@ -33,13 +33,13 @@ def shuffled_event(subject: Subject, claim: Claim, data: Any, other: Any, seed: 
     if delta >= 1:
         return None
     batch = difference.batch
-    found = [one for one in (_extreme(batch, delta), _counted(batch, delta)) if one is not None]
-    if not found:
+    events = [one for one in (_extreme(batch, delta), _counted(batch, delta)) if one is not None]
+    if not events:
         return None
-    epsilon, method, told = max(found, key=lambda one: one[0])
+    epsilon, method, details = max(events, key=lambda one: one[0])
     facts = {
         "kind": "event", "observer": claim.observer, "data": describe(data), "neighbour": describe(other),
-        "batch": difference.name, "n": batch.n, "noise": {"mechanism": batch.noise.name, **batch.noise.parameters()}, **told,
+        "batch": difference.name, "n": batch.n, "noise": {"mechanism": batch.noise.name, **batch.noise.parameters()}, **details,
         "batch_probability": float(likely), "confidence": 1.0 if likely == 1 else 1 - DOUBT, "seed": seed,
     }  # fmt: skip
     return Witness(epsilon, method, facts)
@@ -50,17 +50,17 @@ def _extreme(batch: ReportBatch, delta: Fraction) -> BatchEvent | None:
     if batch.noise.rate is None or batch.crowd not in (batch.first, batch.second):
         return None
     spread = abs(batch.first - batch.second) * batch.noise.grid
-    found = extreme_report_attack(batch.noise.grid / batch.noise.rate, spread, batch.n, delta, batch.noise.grid)
-    if found.epsilon <= 0:
+    attack = extreme_report_attack(batch.noise.grid / batch.noise.rate, spread, batch.n, delta, batch.noise.grid)
+    if attack.epsilon <= 0:
         return None
     apart = batch.second == batch.crowd  # the client stands out in the data, not in the neighbour
-    favours = "data" if apart == found.event.endswith("low)") else "neighbour"
-    told = {"event": _extreme_text(batch, found), "favours": favours}
-    told |= {"probability": decimal(exact(found.p)), "neighbour_probability": decimal(exact(found.q))}
-    return found.epsilon, "extreme-report event in closed form", told
+    favours = "data" if apart == attack.event.endswith("low)") else "neighbour"
+    details = {"event": _extreme_text(batch, attack), "favours": favours}
+    details |= {"probability": decimal(exact(attack.p)), "neighbour_probability": decimal(exact(attack.q))}
+    return attack.epsilon, "extreme-report event in closed form", details
 
 
-def _extreme_text(batch: ReportBatch, found: ExtremeAttack) -> str:
+def _extreme_text(batch: ReportBatch, attack: ExtremeAttack) -> str:
     """The attack is about a client below the crowd; for one above it everything is mirrored."""
     below = min(batch.first, batch.second) < batch.crowd
     mirrored = {
@@ -69,15 +69,15 @@ def _extreme_text(batch: ReportBatch, found: ExtremeAttack) -> str:
         "the largest report is at or below": "the smallest report is at or above",
         "the largest report is above": "the smallest report is below",
     }
-    event = next(text for text in mirrored if found.event.startswith(text + " the others"))
-    value = float(from_units(batch.crowd + (found.threshold if below else -found.threshold), batch.noise.grid))
+    event = next(text for text in mirrored if attack.event.startswith(text + " the others"))
+    value = float(from_units(batch.crowd + (attack.threshold if below else -attack.threshold), batch.noise.grid))
     return f"{event if below else mirrored[event]} {value:.9g}"
 
 
 def _counted(batch: ReportBatch, delta: Fraction) -> BatchEvent | None:
-    found = count_event(batch, delta)
-    if found is None:
+    event = count_event(batch, delta)
+    if event is None:
         return None
-    told = {"event": found.text(batch), "favours": "data" if found.favours_first else "neighbour"}
-    told |= {"probability": decimal(found.p), "neighbour_probability": decimal(found.p_other)}
-    return found.epsilon, "count of reports beyond a threshold, exact", told
+    details = {"event": event.text(batch), "favours": "data" if event.favours_first else "neighbour"}
+    details |= {"probability": decimal(event.p), "neighbour_probability": decimal(event.p_other)}
+    return event.epsilon, "count of reports beyond a threshold, exact", details

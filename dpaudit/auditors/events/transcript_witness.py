@@ -90,9 +90,9 @@ def transcript_witness(
     best: TranscriptLoss | None = None
     swapped = False
     for turned, (first, second) in ((False, (data, other)), (True, (other, data))):
-        for found in _without_noise(subject, claim, first, second, seed):
-            if best is None or abs(found.loss) > abs(best.loss):
-                best, swapped = found, turned
+        for candidate in _without_noise(subject, claim, first, second, seed):
+            if best is None or abs(candidate.loss) > abs(best.loss):
+                best, swapped = candidate, turned
     for one in drawn:
         again = _drawn_loss(subject, data, other, one)
         if again is not None and (best is None or abs(again.loss) > abs(best.loss)):
