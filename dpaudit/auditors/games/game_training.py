@@ -112,9 +112,9 @@ class Training:
             return Candidate(promise(g, self.delta, grow), 0.0, True)
         columns = Columns.of(values, self.of_cells)
         halves = _halves(columns(values), coins)
-        found = [one for learn in learners(*halves[0]) for one in self._judged(learn, halves, grow)]
-        likeliest = max(one.fit for one in found)
-        best = max((one for one in found if one.fit >= likeliest - NATS), key=lambda one: one.promise)
+        candidates = [one for learn in learners(*halves[0]) for one in self._judged(learn, halves, grow)]
+        likeliest = max(one.fit for one in candidates)
+        best = max((one for one in candidates if one.fit >= likeliest - NATS), key=lambda one: one.promise)
         parts = columns.parts(values)
         features = Features.of(parts, coins)
         table = features(parts)
@@ -139,10 +139,10 @@ class Training:
             g = Guesses(
                 sum(c.right for c in counts), sum(c.wrong for c in counts), sum(c.n for c in counts), max(c.sides for c in counts)
             )
-            seen = bound(g, SURE, self.delta, rules[0].form) > 0
+            sure = bound(g, SURE, self.delta, rules[0].form) > 0
             expected = [rule.expected(s, a + b * s) for rule, (s, _, a, b) in zip(rules, read, strict=True)]
             shaded = believed_bound(g, np.sum(expected, axis=0), grow, self.delta, rules[0].form)
-            yield Candidate(promise(g, self.delta, grow), fit, seen, learn, intercept, slope, caution, shaded, counts=g)
+            yield Candidate(promise(g, self.delta, grow), fit, sure, learn, intercept, slope, caution, shaded, counts=g)
 
     def _rival(self, learn: Learner, halves: list[Part], grow: float, of_features: bool, least: float) -> Candidate:
         """By fractions of the scores; looked at closely if it promises more than ``least``."""
@@ -150,8 +150,8 @@ class Training:
         groups = [Groups.of(*side) for side in read]
         plan = choose_plan(groups, self.delta, grow)
         shaded = min(plan.promise, honest_promise(groups, self.delta, grow)) if plan.promise > least else plan.promise
-        seen = bound(plan.seen, SURE / 100, self.delta, plan.rules[0].form) > 0  # the best of some hundred rules
-        return Candidate(shaded, 0.0, seen, learn, shaded=shaded, plan=plan, of_features=of_features, counts=plan.seen)
+        sure = bound(plan.seen, SURE / 100, self.delta, plan.rules[0].form) > 0  # the best of some hundred rules
+        return Candidate(shaded, 0.0, sure, learn, shaded=shaded, plan=plan, of_features=of_features, counts=plan.seen)
 
     def decide(self, best: Candidate, grow: float) -> tuple[Reader, Rule | Plan]:
         """That kind of score, learned from all training runs, and the rule that fits it."""

@@ -70,15 +70,15 @@ def choose_rule(scores: np.ndarray, odds: np.ndarray, delta: float, scale: float
     left, right = np.searchsorted(ranked, candidates, "left"), np.searchsorted(ranked, candidates, "right")
     above = _Side(candidates, one[-1] - one[left], zero[-1] - zero[left])
     below = _Side(candidates, zero[right], one[right])
-    found: list[tuple[float, Rule]] = []
+    rules: list[tuple[float, Rule]] = []
     for form in forms(delta, fixed=True):
 
         def value(r: Any, w: Any, sides: int, form: Form = form) -> np.ndarray:
             doubt = caution * np.sqrt(1 / np.maximum(r, 1e-9) + 1 / np.maximum(w, 1e-9))
             return bounds(r * scale, w * scale, len(ranked) * scale, sides, LEVEL, delta, form) - doubt
 
-        found += [(number, Rule(low, high, form)) for number, low, high in _best_pairs(above, below, value)]
-    return max(found, key=lambda pair: pair[0])[1]
+        rules += [(number, Rule(low, high, form)) for number, low, high in _best_pairs(above, below, value)]
+    return max(rules, key=lambda pair: pair[0])[1]
 
 
 @dataclass(frozen=True)

@@ -152,7 +152,7 @@ def best_pair(
 def undirected(pairs: Sequence[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
     """Each pair once: to a coin it makes no difference which of the two comes first. Equal data are no pair, unless there is
     no other."""
-    found: dict[frozenset[bytes], tuple[Any, Any]] = {}
+    by_sides: dict[frozenset[bytes], tuple[Any, Any]] = {}
     for pair in pairs:
-        found.setdefault(frozenset(content(side) for side in pair), pair)
-    return [pair for sides, pair in found.items() if len(sides) == 2] or list(found.values())[:1]
+        by_sides.setdefault(frozenset(content(side) for side in pair), pair)
+    return [pair for sides, pair in by_sides.items() if len(sides) == 2] or list(by_sides.values())[:1]

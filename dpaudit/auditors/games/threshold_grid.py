@@ -51,14 +51,14 @@ class Plan:
     def count(self, groups: Groups, delta: float) -> tuple[Counted, ...]:
         """The guesses of each rule. A run that is among the highest and the lowest is guessed 1."""
         ends = _Ends.of(groups, self.fractions)
-        found = []
+        counts = []
         for rule in self.rules:
             tops = int(ends.top[rule.high])
             bottoms = min(int(ends.bottom[rule.low]), len(groups.ones) - tops)
             right = ends.ones_above[tops] + ends.zeros_below[bottoms]
             wrong = ends.zeros_above[tops] + ends.ones_below[bottoms]
-            found.append(Counted(Guesses(int(right), int(wrong), groups.runs, rule.sides), rule.form, rule.share))
-        return tuple(found)
+            counts.append(Counted(Guesses(int(right), int(wrong), groups.runs, rule.sides), rule.form, rule.share))
+        return tuple(counts)
 
 
 def fraction_grid(runs: int) -> np.ndarray:
@@ -99,13 +99,13 @@ class Grid:
 
     @classmethod
     def of(cls, parts: Sequence[Groups], fractions: np.ndarray) -> Grid:
-        found = []
+        tables = []
         for groups in parts:
             e = _Ends.of(groups, fractions)
             right = e.ones_above[e.top][:, None] + e.zeros_below[e.bottom]
             wrong = e.zeros_above[e.top][:, None] + e.ones_below[e.bottom]
-            found.append((right, wrong, e.top[:, None] + e.bottom <= len(groups.ones)))
-        rights, wrongs, aparts = zip(*found, strict=True)
+            tables.append((right, wrong, e.top[:, None] + e.bottom <= len(groups.ones)))
+        rights, wrongs, aparts = zip(*tables, strict=True)
         return cls(np.sum(rights, axis=0), np.sum(wrongs, axis=0), np.all(aparts, axis=0))
 
     def counts(self, rule: FractionRule) -> tuple[int, int]:
@@ -147,8 +147,8 @@ def choose_plan(parts: Sequence[Groups], delta: float, scale: float) -> Plan:
                 high, low = np.unravel_index(int(value.argmax()), value.shape)
                 chosen = int(high), int(low), form
     rule = FractionRule(*chosen)
-    seen = Guesses(*grid.counts(rule), runs, rule.sides)
-    return Plan(fractions, (rule,), best, seen, grid)
+    guesses = Guesses(*grid.counts(rule), runs, rule.sides)
+    return Plan(fractions, (rule,), best, guesses, grid)
 
 
 def honest_promise(halves: Sequence[Groups], delta: float, scale: float) -> float:

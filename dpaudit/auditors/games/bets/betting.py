@@ -68,11 +68,11 @@ def bet_until(trials: Trials, claim: Claim, runs: int, *, alpha: float, confiden
     return Betting(done, flagged, interrupted, against, lower_bound(process, 1 - confidence), answered, losses)
 
 
-def _losses(seen: list[tuple[np.ndarray, np.ndarray]], score: str) -> Losses | None:
+def _losses(draws: list[tuple[np.ndarray, np.ndarray]], score: str) -> Losses | None:
     """Of the first draws that were bet on, each by the score of its time."""
-    if not seen:
+    if not draws:
         return None
-    odds, coins = (np.concatenate(side) for side in zip(*seen, strict=True))
+    odds, coins = (np.concatenate(side) for side in zip(*draws, strict=True))
     frame = Frame.around(odds)
     return frame.losses(frame.count(odds[coins]), frame.count(odds[~coins]), score)
 

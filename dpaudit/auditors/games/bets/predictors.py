@@ -121,20 +121,20 @@ def ramps(table: np.ndarray, coins: np.ndarray, claim: float) -> _Ramps:
     """All ramps between quantiles of a few columns, up and down, of sizes around the claim; the likelier the heavier."""
     sizes = max(claim, 0.05) * np.array([0.5, 1, 2, 4, 8])
     ends = [(-s, s) for s in sizes] + [(s, -s) for s in sizes]
-    found = []
+    pieces = []
     spread = np.maximum(table.std(axis=0), 1e-300)
     apart = np.abs(table[coins].mean(axis=0) - table[~coins].mean(axis=0)) / spread if 0 < coins.sum() < len(coins) else spread
     for column in np.argsort(apart, kind="stable")[::-1][:_COLUMNS]:
         values = table[:, column]
         knots = np.unique([values.min(), values.max()] if len(np.unique(values)) < 4 else np.quantile(values, _KNOTS))
         low, high = (knots[side] for side in np.triu_indices(len(knots), 1))
-        found += [(column, a, b, *end) for a, b in zip(low, high, strict=True) for end in ends]
-    if not found:
+        pieces += [(column, a, b, *end) for a, b in zip(low, high, strict=True) for end in ends]
+    if not pieces:
         return _Ramps(np.zeros(1, int), np.zeros(1), np.ones(1), (np.zeros(1), np.zeros(1)), np.ones(1))
-    columns = np.array([one[0] for one in found])
-    low, high, first, last = np.array([one[1:] for one in found]).T
-    flat = _Ramps(columns, low, high, (first, last), np.ones(len(found)))
-    fits = np.zeros(len(found))
+    columns = np.array([one[0] for one in pieces])
+    low, high, first, last = np.array([one[1:] for one in pieces]).T
+    flat = _Ramps(columns, low, high, (first, last), np.ones(len(pieces)))
+    fits = np.zeros(len(pieces))
     for k in range(0, len(table), 500):
         odds = flat.each(table[k : k + 500])
         fits -= np.logaddexp(0, np.where(coins[k : k + 500, None], -odds, odds)).sum(axis=0)

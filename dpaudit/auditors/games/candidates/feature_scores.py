@@ -21,15 +21,15 @@ def feature_learners(table: np.ndarray, coins: np.ndarray, codes: np.ndarray, *,
         return []
     order = _farthest_apart(table, coins)
     columns = order[:RAW]
-    found: list[Learner] = [RawOn(c, folded, sign) for c in columns for folded in (False, True) for sign in (1, -1)]
+    candidates: list[Learner] = [RawOn(c, folded, sign) for c in columns for folded in (False, True) for sign in (1, -1)]
     if len(codes) > 1 and table.shape[1] > len(codes):
-        found.append(CodeTable(tuple(int(c) for c in codes)))
+        candidates.append(CodeTable(tuple(int(c) for c in codes)))
     if table.shape[1] > 1:
-        found.append(RidgeOn(tuple(int(c) for c in codes)))
+        candidates.append(RidgeOn(tuple(int(c) for c in codes)))
     together = multiplied(table, codes, order)
     if len(together) > 1:
-        found.append(ProductsOf(together))
-    return [*found, try_trees] if trees and table.shape[1] > 1 else found
+        candidates.append(ProductsOf(together))
+    return [*candidates, try_trees] if trees and table.shape[1] > 1 else candidates
 
 
 @dataclass(frozen=True)
@@ -67,12 +67,12 @@ class RawOn:
 
 def _farthest_apart(table: np.ndarray, coins: np.ndarray) -> list[int]:
     """All columns, those first with the largest distance between the sides, by value or by distance from the median."""
-    found = []
+    distances = []
     for column in range(table.shape[1]):
         there = ~np.isnan(table[:MOST, column])
         x, y = table[:MOST][there, column], coins[:MOST][there]
-        found.append(max(_distance(x, y), _distance(np.abs(x - np.median(x)), y)) if len(x) else 0.0)
-    return [int(column) for column in np.argsort(found, kind="stable")[::-1]]
+        distances.append(max(_distance(x, y), _distance(np.abs(x - np.median(x)), y)) if len(x) else 0.0)
+    return [int(column) for column in np.argsort(distances, kind="stable")[::-1]]
 
 
 def _distance(values: np.ndarray, coins: np.ndarray) -> float:

@@ -82,17 +82,17 @@ class Features:
 
     def __call__(self, parts: Parts) -> np.ndarray:
         read = [atoms.read(parts) for atoms in self.columns]
-        found = [side for both in read for side in both]
+        features = [side for both in read for side in both]
         continuous = [x for (x, _), atoms in zip(read, self.columns, strict=True) if atoms.continuous]
         if len(continuous) > 1:
-            found += _summaries(np.stack(continuous, axis=1))
+            features += _summaries(np.stack(continuous, axis=1))
         if len(self.columns) > 1:
             plain = ordered(parts)
-            found += [((parts.numbers == atom) & plain).sum(axis=1) * 1.0 for atom in self.common]
-            found.append((~plain).sum(axis=1) * 1.0)
+            features += [((parts.numbers == atom) & plain).sum(axis=1) * 1.0 for atom in self.common]
+            features.append((~plain).sum(axis=1) * 1.0)
             discrete = [atoms.column for atoms in self.columns if not atoms.continuous]
-            found.append(np.where(plain[:, discrete], parts.numbers[:, discrete], 0.0).sum(axis=1))
-        table = np.stack(found, axis=1) if found else np.zeros((len(parts.kinds), 0))
+            features.append(np.where(plain[:, discrete], parts.numbers[:, discrete], 0.0).sum(axis=1))
+        table = np.stack(features, axis=1) if features else np.zeros((len(parts.kinds), 0))
         return table if self.useful is None else table[:, self.useful]
 
 

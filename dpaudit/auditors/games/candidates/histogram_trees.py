@@ -30,13 +30,13 @@ class Binning:
         steps = np.linspace(0, 1, BINS + 1)[1:-1]
         tails = np.array([0.001, 0.004, 0.01, 0.99, 0.996, 0.999])
         wanted = np.unique(np.concatenate([steps, tails]))
-        found = []
+        edges = []
         for column in table.T:
             values = column[~np.isnan(column)]
             distinct = np.unique(values)
             few = len(distinct) <= BINS
-            found.append((distinct[1:] + distinct[:-1]) / 2 if few else np.unique(np.quantile(values, wanted)))
-        return cls(tuple(found))
+            edges.append((distinct[1:] + distinct[:-1]) / 2 if few else np.unique(np.quantile(values, wanted)))
+        return cls(tuple(edges))
 
     @property
     def width(self) -> int:
@@ -84,15 +84,15 @@ def fit_trees(table: np.ndarray, coins: np.ndarray, most: int = MOST) -> Trees:
     """The same table and coins always give the same trees. ``most``: training runs that are looked at."""
     table, target = table[:most], coins[:most] * 1.0
     binning, rng = Binning.of(table), np.random.default_rng(0)
-    codes, odds, found = binning(table), np.zeros(len(table)), []
+    codes, odds, trees = binning(table), np.zeros(len(table)), []
     looked = max(1, round(SHARE * len(codes)))
     for _ in range(ROUNDS if len(codes) else 0):
         p = expit(odds)
         features = np.sort(rng.permutation(len(codes))[:looked])
         tree = _grow(codes, features, target - p, p * (1 - p), binning.width)
         odds += tree(codes)
-        found.append(tree)
-    return Trees(binning, tuple(found))
+        trees.append(tree)
+    return Trees(binning, tuple(trees))
 
 
 def try_trees(table: np.ndarray, coins: np.ndarray) -> Trees:
@@ -121,13 +121,13 @@ def _grow(codes: np.ndarray, features: np.ndarray, gradient: np.ndarray, weight:
 
 def _sums(codes: np.ndarray, node: np.ndarray, gradient: np.ndarray, weight: np.ndarray, nodes: int, width: int) -> np.ndarray:
     """(gradient weight count, features, nodes, bins)"""
-    found = np.empty((3, len(codes), nodes, width))
+    sums = np.empty((3, len(codes), nodes, width))
     start = node * width
     for place, column in enumerate(codes):
         keys = start + column
         for kind, side in enumerate((gradient, weight, None)):
-            found[kind, place] = np.bincount(keys, side, minlength=nodes * width).reshape(nodes, width)
-    return found
+            sums[kind, place] = np.bincount(keys, side, minlength=nodes * width).reshape(nodes, width)
+    return sums
 
 
 def _of_children(

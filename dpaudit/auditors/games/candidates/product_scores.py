@@ -66,11 +66,11 @@ class Products:
         there = ~np.isnan(z)
         z = np.clip(np.where(there, z, 0.0), -FARTHEST, FARTHEST)
         bent = np.tanh(STEEP * z)
-        found = [np.ones((len(table), 1)), z, bent, there * 1.0]
+        blocks = [np.ones((len(table), 1)), z, bent, there * 1.0]
         for one, other in combinations(range(z.shape[1]), 2):
             pairs = [a[:, one] * b[:, other] for a in (z, bent) for b in (z, bent)]
-            found.append(np.stack(pairs, axis=1))
-        return np.concatenate(found, axis=1)
+            blocks.append(np.stack(pairs, axis=1))
+        return np.concatenate(blocks, axis=1)
 
     def __call__(self, table: np.ndarray) -> np.ndarray:
         return np.asarray(self.features(table) @ self.weights)

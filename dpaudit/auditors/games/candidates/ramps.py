@@ -74,11 +74,14 @@ def fit_ramp(values: np.ndarray, coins: np.ndarray, column: int) -> tuple[Ramp, 
     for _ in range(2):
         intercept, slope, fit = binned.fit(low, high)
         best = int((fit - BEND * ((low > ends[0]) * 1.0 + (high < ends[-1]))).argmax())
-        found = Ramp(column, float(low[best]), float(high[best]), float(intercept[best]), float(slope[best])), float(fit[best])
+        likeliest = (
+            Ramp(column, float(low[best]), float(high[best]), float(intercept[best]), float(slope[best])),
+            float(fit[best]),
+        )
         fine = [np.linspace(*_around(ends, end), 9) for end in (low[best], high[best])]
         low, high = (side.ravel() for side in np.meshgrid(*fine))
         low, high = low[low < high], high[low < high]
-    return found
+    return likeliest
 
 
 def _around(ends: np.ndarray, end: float) -> tuple[float, float]:
