@@ -37,7 +37,7 @@ def computed_again(subject: Subject, claim: Claim, pair: Pair, facts: Facts, see
 
     A subject with randomness of its own asks something else in the run and in its replay, which looks like a loss and is none.
     """
-    with outside.watching() as seen:
+    with outside.watching() as watch:
         own = check_repeatable(subject, pair, seed)
         if own is not None:
             return own
@@ -48,7 +48,7 @@ def computed_again(subject: Subject, claim: Claim, pair: Pair, facts: Facts, see
             if (None if again is None else again.epsilon) != (None if first is None else first.epsilon):
                 message = "the same transcript shows another loss when it is computed again: randomness, a clock or a memory"
                 return Finding("DPA002", message + " that the channel does not know", subject.name)
-    return Finding("DPA002", str(seen), subject.name) if seen.sources else first
+    return Finding("DPA002", str(watch), subject.name) if watch.sources else first
 
 
 def computed(subject: Subject, claim: Claim, pair: Pair, facts: Facts) -> Witness | None:
@@ -70,10 +70,10 @@ def _transcript(subject: Subject, claim: Claim, pair: Pair, facts: Facts) -> Wit
     releases, seed = whole(facts["releases"], "releases"), whole(facts["seed"], "seed", 0)
     if any(place >= releases for place in chosen):
         raise NotAWitness("it chooses outputs of more releases than it has")
-    found = transcript_loss(subject, *pair, chosen, seed, releases)
-    if found is None:
+    loss = transcript_loss(subject, *pair, chosen, seed, releases)
+    if loss is None:
         return None
-    return Witness(abs(found.loss), "exact replay", transcript_facts(found, pair, claim))
+    return Witness(abs(loss.loss), "exact replay", transcript_facts(loss, pair, claim))
 
 
 def _numbers(subject: Subject, claim: Claim, pair: Pair, facts: Facts) -> Witness | None:
@@ -88,8 +88,8 @@ def _numbers(subject: Subject, claim: Claim, pair: Pair, facts: Facts) -> Witnes
     known = {(one.position, one.index): one for one in independent_coordinates(subject, *pair, 0)}
     if claim.observer != "server" or any(one not in known for one in wanted):
         return None
-    found = measure([known[one] for one in wanted], thresholds, facts["beyond"], claim)
-    return None if found is None else Witness(found.epsilon, "exact event", event_facts(found, pair, claim))
+    event = measure([known[one] for one in wanted], thresholds, facts["beyond"], claim)
+    return None if event is None else Witness(event.epsilon, "exact event", event_facts(event, pair, claim))
 
 
 def _box(subject: Subject, claim: Claim, pair: Pair, facts: Facts) -> Witness | None:

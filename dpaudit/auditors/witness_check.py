@@ -42,20 +42,22 @@ def recheck(subject: Subject, claim: Claim, facts: Any) -> Attack:
             return _low_bits(subject, claim, pair, facts)
         if not subject.grey:
             return _nothing("the subject has no channel, so no transcript of it can be pinned")
-        found = computed_again(subject, claim, pair, facts, 0)
-        if isinstance(found, Finding):
-            return _nothing("the subject answers differently when it is asked again", found)
+        witness = computed_again(subject, claim, pair, facts, 0)
+        if isinstance(witness, Finding):
+            return _nothing("the subject answers differently when it is asked again", witness)
     except DpauditError:
         raise
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
         raise NotAWitness(f"{type(error).__name__} in its fields") from error
-    if found is None or found.shown <= claim.epsilon:
-        shown = 0.0 if found is None else float_down(found.shown)
+    if witness is None or witness.shown <= claim.epsilon:
+        shown = 0.0 if witness is None else float_down(witness.shown)
         return _nothing(f"the witness shows ε ≥ {at_least(shown)} for this subject, which the claim allows", shown=shown)
-    again = {**found.facts, "pair": facts["pair"]}
-    lower = Lower(float_down(found.shown), float(found.facts.get("confidence", 1.0)), f"replayed witness, {found.method}", 1)
-    exact = found.epsilon if found.tested is None else None
-    return Attack(lower, True, exact, lower.epsilon, witness=again, reason=why(found, claim))
+    again = {**witness.facts, "pair": facts["pair"]}
+    lower = Lower(
+        float_down(witness.shown), float(witness.facts.get("confidence", 1.0)), f"replayed witness, {witness.method}", 1
+    )
+    exact = witness.epsilon if witness.tested is None else None
+    return Attack(lower, True, exact, lower.epsilon, witness=again, reason=why(witness, claim))
 
 
 def _nothing(reason: str, *findings: Finding, shown: float = 0.0) -> Attack:
@@ -108,10 +110,10 @@ def _low_bits(subject: Subject, claim: Claim, pair: Pair, facts: Facts) -> Attac
     shown = round_down(level)
     lower = Lower(shown, 1 - REFUTE, "replayed witness, event of low bits", samples)
     figures = f"{counts.hits:,} of {counts.runs:,} runs against {counts.other_hits:,} of {counts.other_runs:,}"
-    told = f"drawn again, {event.words()} are {figures}: ε ≥ {shown:.6g} at confidence 1−10^-6"
+    sentence = f"drawn again, {event.words()} are {figures}: ε ≥ {shown:.6g} at confidence 1−10^-6"
     if level <= float(claim.epsilon):
-        return Attack(lower, reason=f"{told}, which the claim allows")
-    return Attack(lower, True, level=shown, witness=dict(facts), reason=told)
+        return Attack(lower, reason=f"{sentence}, which the claim allows")
+    return Attack(lower, True, level=shown, witness=dict(facts), reason=sentence)
 
 
 def _trials(subject: Subject, claim: Claim, pair: Pair, facts: Facts) -> Trials | None:
@@ -129,10 +131,10 @@ def _bets(subject: Subject, claim: Claim, pair: Pair, facts: Facts) -> Attack:
     trials = _trials(subject, claim, pair, facts)
     if trials is None:
         return _nothing("its score is for an observer of the whole joint view")
-    found = bet_until(trials, claim, runs, alpha=REFUTE, confidence=0.95, engine=Engine())
-    lower = Lower(found.lower, 0.95, "replayed witness, e-process", -(-found.runs // 2))
-    if not found.flagged or found.runs != draws:
+    betting = bet_until(trials, claim, runs, alpha=REFUTE, confidence=0.95, engine=Engine())
+    lower = Lower(betting.lower, 0.95, "replayed witness, e-process", -(-betting.runs // 2))
+    if not betting.flagged or betting.runs != draws:
         return Attack(lower, reason=f"the same {draws:,} draws do not refute the claim")
     level = float(np.nextafter(float_up(claim.epsilon), np.inf))
-    reason = f"after the same {found.runs:,} draws as in the witness the evidence against the claim is above 10^6 to 1"
+    reason = f"after the same {betting.runs:,} draws as in the witness the evidence against the claim is above 10^6 to 1"
     return Attack(lower, True, level=level, witness=dict(facts), reason=reason)

@@ -40,13 +40,13 @@ def beating(figure: Fraction, limit: Fraction) -> str:
 def not_yet_refuted(lower: Lower, level: float, error: str, samples: int, enough: int | None) -> str:
     """Why a bound above the claim does not refute it. ``level`` is the bound at the refuting confidence, from ``samples`` runs a
     side; ``enough`` runs a side would do, were their guesses as good; None where they are not, or nobody can say."""
-    told = f"the {100 * lower.confidence:.6g} % bound {lower.epsilon:.6g} is above the claim"
-    told += f", but only one at confidence 1−{error} refutes"
+    sentence = f"the {100 * lower.confidence:.6g} % bound {lower.epsilon:.6g} is above the claim"
+    sentence += f", but only one at confidence 1−{error} refutes"
     if enough is None and samples > lower.samples:
-        return f"{told}, and {samples:,} fresh runs a side do not show it again"
+        return f"{sentence}, and {samples:,} fresh runs a side do not show it again"
     shown = f": that is {np.floor(max(level, 0.0) * 1e6) / 1e6:.6g} after {samples:,} runs a side"
     more = "" if enough is None else f"; about {_two_digits_up(enough):,} would do if their guesses are as good (--samples)"
-    return told + shown + more
+    return sentence + shown + more
 
 
 def power_words(detectable: str | None, verdict: str, *, exact: bool) -> str | None:
@@ -73,9 +73,9 @@ def _listed(records: list[Any]) -> str:
     others = [place for place, text in enumerate(texts) if text != common]
     if len(others) > len(records) // 2:
         return f"{len(records)} records, first " + ", ".join(texts[:4])
-    told = [f"record {place} = {texts[place]}" for place in others[:SHOWN]]
-    told += [f"{len(others) - SHOWN} more"] if len(others) > SHOWN else []
-    return f"{len(records)} records of {common}" + (", except " + ", ".join(told) if told else "")
+    exceptions = [f"record {place} = {texts[place]}" for place in others[:SHOWN]]
+    exceptions += [f"{len(others) - SHOWN} more"] if len(others) > SHOWN else []
+    return f"{len(records)} records of {common}" + (", except " + ", ".join(exceptions) if exceptions else "")
 
 
 def _all(records: np.ndarray) -> Any:
@@ -91,9 +91,9 @@ def _rows(table: np.ndarray) -> str:
     rows, counts = np.unique(table, axis=0, return_counts=True)
     common = rows[counts.argmax()] if len(rows) else np.zeros(0)
     others = np.flatnonzero((table != common).any(axis=1))
-    told = [f"row {i} = {_row(table[i])}" for i in others[:SHOWN]]
-    told += [f"{len(others) - SHOWN} more"] if len(others) > SHOWN else []
-    return f"{len(table)} rows of {_row(common)}" + (", except " + ", ".join(told) if told else "")
+    exceptions = [f"row {i} = {_row(table[i])}" for i in others[:SHOWN]]
+    exceptions += [f"{len(others) - SHOWN} more"] if len(others) > SHOWN else []
+    return f"{len(table)} rows of {_row(common)}" + (", except " + ", ".join(exceptions) if exceptions else "")
 
 
 def _row(row: np.ndarray) -> str:
@@ -107,6 +107,6 @@ def _many(records: np.ndarray) -> str:
     others = np.flatnonzero(records != common)
     if len(others) > len(records) // 2:
         return f"{len(records)} records, first " + ", ".join(f"{value:g}" for value in records[:4])
-    told = [f"record {i} = {records[i]:g}" for i in others[:SHOWN]]
-    told += [f"{len(others) - SHOWN} more"] if len(others) > SHOWN else []
-    return f"{len(records)} records of {common:g}" + (", except " + ", ".join(told) if told else "")
+    exceptions = [f"record {i} = {records[i]:g}" for i in others[:SHOWN]]
+    exceptions += [f"{len(others) - SHOWN} more"] if len(others) > SHOWN else []
+    return f"{len(records)} records of {common:g}" + (", except " + ", ".join(exceptions) if exceptions else "")

@@ -41,11 +41,11 @@ def scaled_float(values: np.ndarray, centre: float, scale: float) -> np.ndarray:
     """
     nearest = (values - centre) / scale
     below = above = nearest
-    found = centre + nearest * scale == values
+    reached = centre + nearest * scale == values
     for _ in range(_STEPS):
         below, above = np.nextafter(below, -np.inf), np.nextafter(above, np.inf)
-        found |= (centre + below * scale == values) | (centre + above * scale == values)
-    return found
+        reached |= (centre + below * scale == values) | (centre + above * scale == values)
+    return reached
 
 
 Logarithm = Callable[[np.ndarray], np.ndarray]
@@ -82,19 +82,19 @@ Noises = Callable[[np.ndarray, Logarithm], tuple[np.ndarray, np.ndarray]]
 
 
 def _search(values: np.ndarray, centre: float, scale: float, noises: Noises) -> np.ndarray:
-    found = _near(values, centre, scale, noises, np.log)
-    found[~found] = _near(values[~found], centre, scale, noises, _library_log)
-    return found
+    reached = _near(values, centre, scale, noises, np.log)
+    reached[~reached] = _near(values[~reached], centre, scale, noises, _library_log)
+    return reached
 
 
 def _near(values: np.ndarray, centre: float, scale: float, noises: Noises, log: Logarithm) -> np.ndarray:
     with np.errstate(over="ignore"):  # too far away: the nearest k is clipped to 1
         nearest = np.floor(np.exp(-np.abs(values - centre) / scale) * 2.0**52)
-    found = np.zeros(values.shape, dtype=bool)
+    reached = np.zeros(values.shape, dtype=bool)
     for step in _AROUND:
         for noise in noises(np.clip(nearest + step, 1.0, 2.0**52), log):
-            found |= centre + noise * scale == values
-    return found
+            reached |= centre + noise * scale == values
+    return reached
 
 
 SAMPLERS: dict[str, Reach] = {

@@ -98,10 +98,10 @@ def ascended(relation: Relation, pair: Pair, score: Score, rng: np.random.Genera
     while budget > 0:
         before = best
         for tried in _moves(site, values, rng):
-            found = score(tried.pair())
+            value = score(tried.pair())
             budget -= 1
-            if found > best:
-                site, best = tried, found
+            if value > best:
+                site, best = tried, value
             if budget <= 0:
                 break
         if best == before:
@@ -148,9 +148,9 @@ def _smaller(site: Site, relation: Relation) -> list[Site]:
     """The same crowd, the one record's values smaller; smallest first."""
     known = [value for value in (0.0, 1.0, -1.0, relation.low, relation.high) if relation.low <= value <= relation.high]
     firsts, seconds = ([None] if value is None else known for value in (site.first, site.second))
-    found = [replace(site, first=a, second=b) for a in firsts for b in seconds if a != b]
+    sites = [replace(site, first=a, second=b) for a in firsts for b in seconds if a != b]
     size = _size(site)
-    return sorted((one for one in found if _size(one) < size), key=_size)
+    return sorted((one for one in sites if _size(one) < size), key=_size)
 
 
 def _size(site: Site) -> float:

@@ -70,10 +70,10 @@ class Replayed:
                 continue
             row: tuple[int, ...] = ()
             if self.trials is not None:
-                found = np.flatnonzero(event.index == trial) if event.index is not None else np.array([trial])
-                if not len(found):
+                rows = np.flatnonzero(event.index == trial) if event.index is not None else np.array([trial])
+                if not len(rows):
                     continue
-                row = (int(found[0]),)
+                row = (int(rows[0]),)
             for place in np.argwhere(event.query[row] != mirror.query[row]):
                 yield event, mirror, (*row, *(int(i) for i in place))
 
@@ -193,8 +193,8 @@ class Observed:
     def told(self, name: str) -> str:
         """The pair that exceeds what is declared, in words."""
         move = self.largest[name]
-        seen = show(move.observed) if len(show(move.observed)) <= 12 else f"{float(move.observed):.9g}"
-        return f"release {name!r} declares sensitivity {show(move.declared)}; observed {seen} on {move.sides()}"
+        observed = show(move.observed) if len(show(move.observed)) <= 12 else f"{float(move.observed):.9g}"
+        return f"release {name!r} declares sensitivity {show(move.declared)}; observed {observed} on {move.sides()}"
 
     def look(self, played: Replayed, data: Any, other: Any) -> Fraction:
         """Take in one replayed pair; the largest share that it attains."""

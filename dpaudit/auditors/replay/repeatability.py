@@ -22,9 +22,9 @@ def check_repeatable(subject: Subject, sides: Sequence[Any], seed: int) -> Findi
     What is asked after secret randomness of the door may differ, and is not compared.
     """
     for repeat in range(max(REPEATS, len(sides))):
-        found = _repeated(subject, sides[repeat % len(sides)], seed + repeat)
-        if found is not None:
-            return found
+        finding = _repeated(subject, sides[repeat % len(sides)], seed + repeat)
+        if finding is not None:
+            return finding
     return None
 
 

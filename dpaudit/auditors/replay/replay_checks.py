@@ -32,14 +32,14 @@ class ReplayChecks:
 def check_by_replay(subject: Subject, pairs: Pairs, seed: int, rng: np.random.Generator) -> ReplayChecks:
     """Replay on the same data, on every pair, and on far data that ``rng`` draws; until something other than the door decides."""
     checks = ReplayChecks()
-    with outside.watching() as seen:
-        found = check_repeatable(subject, mixed_data(subject, pairs, seed), seed)
-        found = found or _replay_pairs(subject, pairs, seed, checks) or far_replay(subject, seed, rng)
-        found = found or check_memory(subject, mixed_data(subject, pairs, seed), seed)
-    found = found or compare_outputs(subject, pairs, seed)
-    if found is None and seen.sources:
-        found = Finding("DPA002", str(seen), subject.name)
-    checks.findings += [] if found is None else [found]
+    with outside.watching() as watch:
+        finding = check_repeatable(subject, mixed_data(subject, pairs, seed), seed)
+        finding = finding or _replay_pairs(subject, pairs, seed, checks) or far_replay(subject, seed, rng)
+        finding = finding or check_memory(subject, mixed_data(subject, pairs, seed), seed)
+    finding = finding or compare_outputs(subject, pairs, seed)
+    if finding is None and watch.sources:
+        finding = Finding("DPA002", str(watch), subject.name)
+    checks.findings += [] if finding is None else [finding]
     return checks
 
 

@@ -105,9 +105,9 @@ def wild_replay(subject: Subject, pairs: Sequence[tuple[Any, Any]], seed: int, w
             sealed = subject.neighbours.seal(data)
             if sealed is None:
                 return None
-            found = _run(subject, sealed, data, WildDoor(seed + number, None, True, scheme=number % 3, work=left))
-            if found is not None:
-                return found
+            finding = _run(subject, sealed, data, WildDoor(seed + number, None, True, scheme=number % 3, work=left))
+            if finding is not None:
+                return finding
     except _Exhausted:
         return None
     return None

@@ -136,7 +136,7 @@ def _forked(work: Work, task: Task, chunks: Sequence[tuple[int, int]], workers: 
 
 def _result(work: Work, task: Task, number: int, size: int, future: Future[Any]) -> Any:
     try:
-        found = future.result()
+        result = future.result()
     except BrokenProcessPool:
         raise DpauditError("a worker process died (killed, or out of memory); --workers 1 keeps to one process") from None
-    return work(task, number, size) if isinstance(found, _Failed) else found
+    return work(task, number, size) if isinstance(result, _Failed) else result

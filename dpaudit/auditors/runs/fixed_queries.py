@@ -33,7 +33,7 @@ class FixedQueries:
     def losses(self, side: int, count: int, seed: int) -> np.ndarray:
         """log p(o|this side) − log p(o|other side) of ``count`` runs on this side."""
         rng = np.random.default_rng([seed, 1])
-        found = np.zeros(count)
+        losses = np.zeros(count)
         moving = [
             pair for pair in zip(self.sides[side], self.sides[1 - side], strict=True) if (pair[0].query != pair[1].query).any()
         ]
@@ -43,8 +43,8 @@ class FixedQueries:
                 rows = min(step, count - start)
                 queries, others = (np.broadcast_to(one.query, (rows, *one.query.shape)) for one in (event, mirror))
                 ratios = event.noise.log_ratio(event.noise.simulate(queries, rng), queries, others)
-                found[start : start + rows] += np.asarray(ratios).reshape(rows, -1).sum(axis=1)
-        return found
+                losses[start : start + rows] += np.asarray(ratios).reshape(rows, -1).sum(axis=1)
+        return losses
 
 
 def fixed_queries(subject: Subject, pair: tuple[Any, Any], seed: int) -> FixedQueries | None:

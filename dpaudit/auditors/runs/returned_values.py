@@ -21,12 +21,12 @@ def row_marks(returned: Any, count: int) -> np.ndarray | None:
     """For each row a checksum of what its numbers do not tell (signs of zeros, last digits), 0 for most; None if 0 for all.
     What a whole call shares, as types and shapes, says nothing about one of its trials."""
     lost = [(place, part) for place, array in enumerate(_parts(returned, count)) if (part := _lost(array)) is not None]
-    found = np.zeros(count)
+    marks = np.zeros(count)
     for place, part in lost:
         flat = part.reshape(count, -1)
         for row in np.flatnonzero(flat.any(axis=1)):
-            found[row] += zlib.crc32(flat[row].tobytes(), place + 1)
-    return found if lost else None
+            marks[row] += zlib.crc32(flat[row].tobytes(), place + 1)
+    return marks if lost else None
 
 
 def _parts(returned: Any, count: int) -> list[np.ndarray]:
@@ -93,10 +93,10 @@ def _lost(array: np.ndarray) -> np.ndarray | None:
     """Per entry: is it −0, and what are the last eleven bits of a whole number beyond 2^53? None where there is neither."""
     if array.dtype.kind == "f":
         zero = array == 0
-        found = (zero & np.signbit(array)).astype(np.int64) if zero.any() else None
+        lost = (zero & np.signbit(array)).astype(np.int64) if zero.any() else None
     elif array.dtype.kind in "iu" and array.dtype.itemsize == 8:
         large = (array > EXACT) | (array < -EXACT) if array.dtype.kind == "i" else array > EXACT
-        found = np.where(large, array % 2048 + 1, 0).astype(np.int64) if large.any() else None
+        lost = np.where(large, array % 2048 + 1, 0).astype(np.int64) if large.any() else None
     else:
         return None
-    return found if found is not None and found.any() else None
+    return lost if lost is not None and lost.any() else None

@@ -90,10 +90,10 @@ class Trials:
             else single_rows(self.subject, data, seed, self.observer)
             for data, other, seed in ((*self.pair, seeds[0]), (*self.pair[::-1], seeds[1]))
         ]
-        found: tuple[list[Any], list[Any]] = [], []
+        rows: tuple[list[Any], list[Any]] = [], []
         for side in (~coins).astype(int):
-            found[side].append(next(sides[side]))
-        return (np.array(found[0]), -np.array(found[1])) if self.by_likelihood else (_stack(found[0]), _stack(found[1]))
+            rows[side].append(next(sides[side]))
+        return (np.array(rows[0]), -np.array(rows[1])) if self.by_likelihood else (_stack(rows[0]), _stack(rows[1]))
 
     def repeatable(self) -> bool:
         """Is all randomness that of the seed? What the subject draws from elsewhere must stay in one process."""

@@ -44,8 +44,8 @@ class PorosityAuditor:
             finding = finding or test.finding(NOTE / STAGES)
         if finding is None:
             return known
-        told = replace(finding, message=finding.message + IDEAL) if case.claim.ideal else finding
-        return replace(known, findings=[*known.findings, told])
+        note = replace(finding, message=finding.message + IDEAL) if case.claim.ideal else finding
+        return replace(known, findings=[*known.findings, note])
 
 
 def _tests(case: Case, *, note: bool) -> Iterator[SubjectTest]:
