@@ -31,12 +31,12 @@ def draw_examples(strategy: Any, seed: int, count: int) -> list[Any]:
     """The first ``count`` examples. Raises InvalidValue for a strategy that has none."""
     import hypothesis
 
-    found: list[Any] = []
+    examples: list[Any] = []
     try:
-        _run(strategy, found.append, count, ["generate"], hypothesis.seed(seed))
+        _run(strategy, examples.append, count, ["generate"], hypothesis.seed(seed))
     except hypothesis.errors.HypothesisException as error:
         raise InvalidValue("neighbours", type(error).__name__, "a strategy that has examples") from error
-    return found
+    return examples
 
 
 def climb(strategy: Any, score: Callable[[Any], Any], seed: int, count: int) -> None:
@@ -56,18 +56,18 @@ def smallest_example(strategy: Any, wanted: Callable[[Any], bool], seed: int, co
     """A wanted example, shrunk, and its choices; None when ``count`` examples hold none."""
     import hypothesis
 
-    found: list[Any] = []
+    examples: list[Any] = []
 
     def test(example: Any) -> None:
         if wanted(example):
-            found.append(example)
+            examples.append(example)
             raise _Found
 
     try:
         _run(strategy, test, count, ["generate", "shrink"], hypothesis.seed(seed))
     except _Found as last:
         note = _NOTE.search("\n".join(getattr(last, "__notes__", [])))
-        return None if note is None else (found[-1], Choices(note[1], note[2]))
+        return None if note is None else (examples[-1], Choices(note[1], note[2]))
     except hypothesis.errors.HypothesisException:  # asked again about the same example, ``wanted`` gave another answer
         return None
     return None
@@ -77,10 +77,10 @@ def example_of(strategy: Any, choices: Choices) -> Any:
     """The example with these choices. Raises DpauditError where this strategy, in this version of Hypothesis, has none."""
     import hypothesis
 
-    found: list[Any] = []
+    examples: list[Any] = []
 
     def test(example: Any) -> None:
-        found.append(example)
+        examples.append(example)
         raise _Found
 
     if len(choices.text) > MOST_CHOICES:
@@ -88,7 +88,7 @@ def example_of(strategy: Any, choices: Choices) -> Any:
     try:
         _run(strategy, test, 1, ["explicit"], hypothesis.reproduce_failure(choices.version, choices.text.encode()))
     except _Found:
-        return found[-1]
+        return examples[-1]
     except Exception as error:  # errors of many kinds for a text that does not fit
         versions = f"written with Hypothesis {choices.version}, read with {hypothesis.__version__}"
         raise DpauditError(f"these neighbours have no pair with the witness's choices ({versions})") from error
@@ -107,8 +107,8 @@ def _run(strategy: Any, test: Callable[[Any], None], count: int, phases: list[st
         test(example)
 
     with _no_files():
-        given: Any = hypothesis.given(strategy)
-        how(settings(given(named)))()
+        wrap: Any = hypothesis.given(strategy)
+        how(settings(wrap(named)))()
 
 
 @contextmanager

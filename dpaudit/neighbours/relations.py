@@ -257,8 +257,8 @@ def _check_differ(pairs: Sequence[Pair]) -> None:
         raise InvalidValue("neighbours", "pairs of equal data", "pairs of which one differs, at least")
 
 
-def _pairs(given: Iterable[Any]) -> Iterator[Pair]:
-    for pair in given:
+def _pairs(pairs: Iterable[Any]) -> Iterator[Pair]:
+    for pair in pairs:
         if not isinstance(pair, tuple | list) or len(pair) != 2:
             raise InvalidValue("neighbours", type(pair).__name__, "pairs (data, data')")
         yield pair[0], pair[1]

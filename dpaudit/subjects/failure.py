@@ -32,10 +32,10 @@ def explain_failure(subject: Subject, error: BaseException) -> str:
     if isinstance(error, DpauditError):
         return _explain_refusal(subject, error)
     place, message = line_of(error, subject), " ".join(str(error).split())
-    told = f"{subject.name} raised {type(error).__name__} " + (f"at {place}" if place else "when it was run")
+    sentence = f"{subject.name} raised {type(error).__name__} " + (f"at {place}" if place else "when it was run")
     if not message:
-        return told
-    return f"{told}: {_shortened(message)}" if makes_up_data(subject) else f"{told}; {UNSHOWN}"
+        return sentence
+    return f"{sentence}: {_shortened(message)}" if makes_up_data(subject) else f"{sentence}; {UNSHOWN}"
 
 
 def _explain_refusal(subject: Subject, error: DpauditError) -> str:

@@ -72,25 +72,25 @@ def noticing(function: Callable[..., Any]) -> Iterator[None]:
 
 def _generators(function: Callable[..., Any]) -> dict[str, Any]:
     """The global generators, and those that the function's module, closure or instance holds, by name."""
-    found: dict[str, Any] = {"random": random._inst, "np.random": np.random.mtrand._rand}
+    generators: dict[str, Any] = {"random": random._inst, "np.random": np.random.mtrand._rand}
     cells = dict(zip(getattr(getattr(function, "__code__", None), "co_freevars", ()), _cells(function), strict=False))
     instance = getattr(getattr(function, "__self__", None), "__dict__", {})
     for name, value in {**getattr(function, "__globals__", {}), **cells, **instance}.items():
         held = getattr(value, "__self__", value) if callable(value) else value  # also a method of one, such as rng.random
         if isinstance(held, random.Random | np.random.Generator | np.random.RandomState):
-            known = any(held is one for one in found.values())
-            found.update({} if known else {f"the generator {name!r}": held})
-    return found
+            known = any(held is one for one in generators.values())
+            generators.update({} if known else {f"the generator {name!r}": held})
+    return generators
 
 
 def _cells(function: Callable[..., Any]) -> list[Any]:
-    kept = []
+    contents = []
     for cell in getattr(function, "__closure__", None) or ():
         try:
-            kept.append(cell.cell_contents)
+            contents.append(cell.cell_contents)
         except ValueError:  # not filled yet
-            kept.append(None)
-    return kept
+            contents.append(None)
+    return contents
 
 
 def _state(generator: Any) -> Any:

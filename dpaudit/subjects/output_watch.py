@@ -220,8 +220,8 @@ def _writing(log: OutputLog, original: Call) -> Call:
 def _noting(log: OutputLog, way: str, original: Call) -> Call:
     def call(*args: Any, **kwargs: Any) -> Any:
         if log.mine:
-            told = (part for part in (*args, *kwargs.values()) if not isinstance(part, socket.socket | subprocess.Popen))
-            log.add(way, " ".join(_shown(part) for part in told))
+            parts = (part for part in (*args, *kwargs.values()) if not isinstance(part, socket.socket | subprocess.Popen))
+            log.add(way, " ".join(_shown(part) for part in parts))
         return original(*args, **kwargs)
 
     return call

@@ -96,10 +96,10 @@ def make_algorithm(name: str, parameters: Mapping[str, Any]) -> Subject:
         )
     factory: Algorithm = _load(points[name])
     needed = {p.name for p in inspect.signature(factory).parameters.values() if p.default is inspect.Parameter.empty}
-    given = {key: value for key, value in parameters.items() if value is not None}
+    arguments = {key: value for key, value in parameters.items() if value is not None}
     filled = {key: value for key, value in DEFAULTS.items() if key in needed}
     try:
-        made = factory(**{**filled, **given})
+        made = factory(**{**filled, **arguments})
     except TypeError as error:
         raise TargetError(name, f"its factory refused the parameters: {error}") from error
     if not isinstance(made, Subject):
@@ -138,8 +138,8 @@ def _load(point: EntryPoint) -> Any:
     try:
         return point.load()
     except (ImportError, AttributeError) as error:
-        found = sys.modules.get(package) or _find(package)
-        where = getattr(found, "__file__", None) or next(iter(getattr(found, "__path__", [])), None)
+        module = sys.modules.get(package) or _find(package)
+        where = getattr(module, "__file__", None) or next(iter(getattr(module, "__path__", [])), None)
         if where and getattr(point.dist, "name", "") == "dpaudit":
             reason = f"another package called {package!r} at {where} hides the one that dpaudit installs; rename or remove it"
             raise TargetError(point.name, reason) from error
@@ -159,11 +159,11 @@ def subjects_of(target: str) -> list[Subject]:
     path, _, name = target.partition(":") if not target.endswith(".py") else (target, "", "")
     module = _load_file(target, Path(path)) if path.endswith(".py") else _load_module(target, path)
     if name:
-        found = getattr(module, name, None)
-        if not isinstance(found, Subject):
+        subject = getattr(module, name, None)
+        if not isinstance(subject, Subject):
             known = ", ".join(_subjects(module)) or "none"
             raise TargetError(target, f"no subject called {name!r}; subjects there: {known}")
-        return [found]
+        return [subject]
     every = _subjects(module)
     if not every:
         raise NothingToCheck(target, "holds no subject; declare one with @dp.subject(claim=…, neighbours=…)")
@@ -171,11 +171,11 @@ def subjects_of(target: str) -> list[Subject]:
 
 
 def _subjects(module: ModuleType) -> dict[str, Subject]:
-    found: dict[str, Subject] = {}
+    subjects: dict[str, Subject] = {}
     for name, value in vars(module).items():
-        if isinstance(value, Subject) and value not in found.values():
-            found[name] = value
-    return found
+        if isinstance(value, Subject) and value not in subjects.values():
+            subjects[name] = value
+    return subjects
 
 
 def code_of(subject: Subject) -> Path | None:
@@ -197,12 +197,12 @@ def code_of(subject: Subject) -> Path | None:
 
 def _package(file: Path) -> Path | None:
     """The outermost of the folders with ``__init__.py`` that a file lies in; None where its own folder has none."""
-    found = None
+    outermost = None
     for folder in file.parents:
         if not (folder / "__init__.py").is_file():
             break
-        found = folder
-    return found
+        outermost = folder
+    return outermost
 
 
 def _load_file(target: str, path: Path) -> ModuleType:
@@ -227,8 +227,8 @@ def _dotted(file: Path, root: Path) -> str | None:
         spec = importlib.util.find_spec(".".join(names))
     except (ModuleNotFoundError, AttributeError, ValueError):  # its first folder is hidden by another module of that name
         return None
-    found = None if spec is None or spec.origin is None else Path(spec.origin).resolve()
-    return ".".join(names) if found == file else None
+    origin = None if spec is None or spec.origin is None else Path(spec.origin).resolve()
+    return ".".join(names) if origin == file else None
 
 
 def _execute(target: str, file: Path) -> ModuleType:
