@@ -31,9 +31,9 @@ class Kept:
         self, draw: Callable[[], np.ndarray], key: str | None, what: tuple[Any, ...], index: np.ndarray | None
     ) -> tuple[np.ndarray, bool]:
         """What leaves a door without a ledger, and whether it was drawn now."""
-        found = None if key is None else self._find(key, what, index)
-        if found is not None:
-            return found, False
+        earlier = None if key is None else self._find(key, what, index)
+        if earlier is not None:
+            return earlier, False
         output = draw()
         if key is not None:
             self._found.setdefault(key, []).append(Keyed(what, index, output))

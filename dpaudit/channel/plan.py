@@ -167,12 +167,12 @@ class Plan:
         return f"plan=[{', '.join(entry.python_code() for entry in self.entries)}]"
 
 
-def _entry(given: Any) -> Planned:
-    if isinstance(given, Planned):
-        return given
-    if not isinstance(given, tuple) or len(given) != 3:
-        raise InvalidValue("plan", type(given).__name__, f"made of dp.Planned(…) or (name, noise, sensitivity): {EXAMPLE}")
-    return Planned(*given)
+def _entry(entry: Any) -> Planned:
+    if isinstance(entry, Planned):
+        return entry
+    if not isinstance(entry, tuple) or len(entry) != 3:
+        raise InvalidValue("plan", type(entry).__name__, f"made of dp.Planned(…) or (name, noise, sensitivity): {EXAMPLE}")
+    return Planned(*entry)
 
 
 def cohort_words(cohort: Cohort) -> str:

@@ -39,25 +39,25 @@ class Proving:
             return None, None, None
         if not of_this_run(value):
             raise Leak("a value of another run", caller(), "compute it anew from the data of this run")
-        found = dependence(value)
-        if many and value.ndim and not isinstance(found, Untraced):
-            found = Untraced("a sealed array over many trials", caller())  # its first axis is no coordinate
+        trace = dependence(value)
+        if many and value.ndim and not isinstance(trace, Untraced):
+            trace = Untraced("a sealed array over many trials", caller())  # its first axis is no coordinate
         self._refuse_after_leak(name)
-        if isinstance(found, Untraced):
-            message = f"release {name!r} lost its trace in {found.operation}"
-            self.untraced.append(Finding("untraced", message, found.where))
-            self._refuse(name, f"its trace was lost in {found.operation} at {found.where}")
+        if isinstance(trace, Untraced):
+            message = f"release {name!r} lost its trace in {trace.operation}"
+            self.untraced.append(Finding("untraced", message, trace.where))
+            self._refuse(name, f"its trace was lost in {trace.operation} at {trace.where}")
             return None, None, None
         if self.relation not in (None, relation_of(value)):
             reason = f"its data is sealed for {relation_of(value)} neighbours, and this door is for {self.relation}"
             raise DpauditError(f"release {name!r} is refused: {reason}")
-        derived = exact(found.sensitivity(noise.norm), "sensitivity") * weight
+        derived = exact(trace.sensitivity(noise.norm), "sensitivity") * weight
         if isinstance(declared, Fraction) and derived > declared * (1 + Fraction(1, 10**12)):
-            error = SensitivityError(name, declared, derived, rewrite=found.advice)
+            error = SensitivityError(name, declared, derived, rewrite=trace.advice)
             if self.strict:
                 raise error
             self.findings.append(Finding("DPA003", error.detail, caller(), name))
-        return derived, Cohort.of(found.cohort), found.steps(noise.grid / weight, noise.norm)
+        return derived, Cohort.of(trace.cohort), trace.steps(noise.grid / weight, noise.norm)
 
     def _refuse_after_leak(self, name: str) -> None:
         """What left by another way, or would have on other data, may be in the value: no trace sees that."""

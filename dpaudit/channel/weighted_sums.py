@@ -79,11 +79,11 @@ def query_of(name: str, value: Any, noise: Noise, budget: Fraction | None) -> Qu
         changed = None if known is None else _on_grid(noise, *known, epsilon)
         return Query(value, noise) if changed is None else Query(value, changed, near=True)
     form = weighted_sum(value)
-    found = None if form is None else dependence(form[0])
-    if form is None or found is None or isinstance(found, Untraced):
+    moves = None if form is None else dependence(form[0])
+    if form is None or moves is None or isinstance(moves, Untraced):
         return Query(value, noise)
     source, weight, grid = form
-    steps = found.steps(grid, noise.norm)
+    steps = moves.steps(grid, noise.norm)
     changed = _on_grid(noise, grid * abs(weight), steps, epsilon)
     if changed is None:
         return Query(value, noise)

@@ -48,8 +48,8 @@ def selecting_noise(method: Any, epsilon: Any, sensitivity: Any, monotone: Any) 
 def noisy_max_of(noise: Any) -> Noise:
     """Report noisy max with this noise. Raises InvalidValue for noise of which no theorem is at hand."""
     if mechanism_of(noise).verb == NoisyMax.verb:
-        found: Noise = noise
-        return found
+        noisy_max: Noise = noise
+        return noisy_max
     if not isinstance(noise.size, Fraction) or noise.rate is None:
         raise InvalidValue(
             "noise", noise.name, "dp.Laplace(scale): the theorem of noisy max is about Laplace noise, one for all trials; with "
@@ -83,10 +83,10 @@ def with_gap(asked: Asked, scores: Any, *, strict: bool) -> tuple[Asked, list[Fi
     Where the call says that all scores move one way, that must be proven; where it does not say so, the proof counts for noisy
     max alone, as its ε is nowhere declared. Raises NotOneWay at a strict door.
     """
-    found = dependence(scores) if isinstance(scores, Sealed) and asked.steps is not None else None
-    if found is None or isinstance(found, Untraced) or asked.steps is None:
+    moves = dependence(scores) if isinstance(scores, Sealed) and asked.steps is not None else None
+    if moves is None or isinstance(moves, Untraced) or asked.steps is None:
         return asked, []
-    gap = found.gap_steps(asked.noise.grid)
+    gap = moves.gap_steps(asked.noise.grid)
     if not getattr(asked.noise, "monotone", False):
         half = -(-gap // 2) if asked.noise.verb == "noisy_max" else asked.steps
         return replace(asked, steps=min(half, asked.steps)), []
@@ -104,8 +104,8 @@ def threshold_units(threshold: Any, grid: Fraction, trials: int | None) -> np.nd
         if threshold.shape != (trials,):
             raise InvalidValue("threshold", f"shape {threshold.shape}", "one number, or one per trial")
         return to_units(threshold, grid)
-    given = threshold.item() if isinstance(threshold, np.generic | np.ndarray) else threshold
-    units = math.floor(exact(given, "threshold") / grid + Fraction(1, 2))
+    number = threshold.item() if isinstance(threshold, np.generic | np.ndarray) else threshold
+    units = math.floor(exact(number, "threshold") / grid + Fraction(1, 2))
     return np.asarray(min(max(units, -LARGEST), LARGEST))
 
 

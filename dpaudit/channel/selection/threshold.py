@@ -108,8 +108,8 @@ class Above:
             self._margins.append(np.where(asking, margins, 0))
             self._proofs.append(proof)
         self._answers.append(answers)
-        found = answers == YES
-        result = bool(found[0]) if self._trials is None else found
+        above = answers == YES
+        result = bool(above[0]) if self._trials is None else above
         return result if self._observe is None else self._observe(np.asarray(result))
 
     @property

@@ -53,8 +53,8 @@ def chosen_rows(data: Any, coins: np.ndarray, mark: SampleMark) -> Any:
     if not isinstance(trace, Elements) or not private.removal or mark_of(data) is not None or not _alike(trace, axis, value.ndim):
         lost = private.lost("a sample of what is not one row per removable record", value, hidden=SHAPE)
         return Sealed(Private(value, lost.trace, private.precision, removal), data._run)
-    kept = Elements(np.array(ANYONE), trace.low, trace.high, trace.nan, trace.axis, facts=Facts(joint=trace.facts.joint))
-    return Sealed(Private(value, kept, private.precision, removal), data._run)
+    sample = Elements(np.array(ANYONE), trace.low, trace.high, trace.nan, trace.axis, facts=Facts(joint=trace.facts.joint))
+    return Sealed(Private(value, sample, private.precision, removal), data._run)
 
 
 def _axis(data: Any, ndim: int) -> int:
