@@ -67,9 +67,9 @@ def extreme_report_attack(
     best: ExtremeAttack | None = None
     for event, (smallest, favours_low) in _EVENTS.items():
         threshold = _search(rate, int(shift), clients, failure, smallest, favours_low)
-        found = _certify(rate, int(shift), clients, failure, threshold, event)
-        if best is None or found.epsilon > best.epsilon:
-            best = found
+        attack = _certify(rate, int(shift), clients, failure, threshold, event)
+        if best is None or attack.epsilon > best.epsilon:
+            best = attack
     assert best is not None
     return best
 

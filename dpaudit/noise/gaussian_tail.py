@@ -90,6 +90,6 @@ def summed_tail(s: Fraction, count: int, k: int) -> tuple[Fraction, Fraction]:
     scaled = s * s * count * 4**200
     low = Fraction(math.isqrt(int(scaled)), 2**200)
     with precision(400):
-        found = [ends(tail_ball(side, k)) for side in (low, low + Fraction(1, 2**199))]
+        tails = [ends(tail_ball(side, k)) for side in (low, low + Fraction(1, 2**199))]
     slack = Fraction(count, 10**400)
-    return min(lower for lower, _ in found) * (1 - slack), min(Fraction(1), max(upper for _, upper in found) * (1 + slack))
+    return min(lower for lower, _ in tails) * (1 - slack), min(Fraction(1), max(upper for _, upper in tails) * (1 + slack))

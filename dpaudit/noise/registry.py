@@ -19,8 +19,8 @@ MECHANISMS: Mapping[str, type[Noise]] = MappingProxyType({each.name: each for ea
 
 def noise_from(name: str, parameters: Mapping[str, str]) -> Noise:
     """The mechanism with this ``name`` and these ``parameters()``; raises ``InvalidValue`` for any other."""
-    found = MECHANISMS.get(name) or SELECTIONS.get(name)
-    noise = None if found is None else found.read(parameters)
+    mechanism = MECHANISMS.get(name) or SELECTIONS.get(name)
+    noise = None if mechanism is None else mechanism.read(parameters)
     if noise is None:
         *others, last = *MECHANISMS, *SELECTIONS
         known = ", ".join(others) + f" or {last}"
@@ -31,12 +31,12 @@ def noise_from(name: str, parameters: Mapping[str, str]) -> Noise:
 def mechanism_of(noise: object) -> type[Noise]:
     """The registered class that this noise is exactly of; only its sampler is drawn from. Raises ``InvalidValue``."""
     name = getattr(type(noise), "name", "")
-    found = MECHANISMS.get(name) or SELECTIONS.get(name)
-    if found is None or type(noise) is not found:
+    mechanism = MECHANISMS.get(name) or SELECTIONS.get(name)
+    if mechanism is None or type(noise) is not mechanism:
         shown = noise.__name__ if isinstance(noise, type) else type(noise).__name__
         own = ", ".join(f"dp.{each.__name__}" for each in _CLASSES)
         raise InvalidValue("noise", shown, f"a mechanism such as dp.Laplace(scale): exactly one of {own}, which alone are proven")
-    return found
+    return mechanism
 
 
 def written_forms() -> Mapping[str, list[WrittenForm]]:

@@ -23,13 +23,13 @@ _PROPOSALS = 1.45  # per draw; about 76 % are accepted for large s
 
 def discrete_gaussian_words(s: Fraction, count: int, source: Source) -> NDArray[np.int64]:
     """``count`` independent K with P(k) ∝ e^(−k²/(2s²)), exactly."""
-    kept: list[NDArray[np.int64]] = []
+    parts: list[NDArray[np.int64]] = []
     missing = count
     while missing > 0:
         accepted = _accepted(s, int(missing * _PROPOSALS) + 4, source)
-        kept.append(accepted[:missing])
-        missing -= len(kept[-1])
-    return np.concatenate(kept) if kept else np.zeros(0, dtype=np.int64)
+        parts.append(accepted[:missing])
+        missing -= len(parts[-1])
+    return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
 
 
 def _accepted(s: Fraction, proposals: int, source: Source) -> NDArray[np.int64]:

@@ -59,9 +59,9 @@ class Exponential(ScoreMechanism):
         below = [int(scores.max()) - int(score) for score in scores]
         drawn, bits = int(source.words(1)[0]), _WORD
         while True:
-            found = _place(below, self.weight, drawn, bits)
-            if found is not None:
-                return found
+            place = _place(below, self.weight, drawn, bits)
+            if place is not None:
+                return place
             drawn, bits = drawn << _WORD | int(source.words(1)[0]), bits + _WORD
 
     def simulate(self, units: ArrayLike, rng: np.random.Generator) -> Units:

@@ -50,8 +50,8 @@ class PermuteAndFlip(ScoreMechanism):
         return np.asarray((relative + rng.standard_exponential(scores.shape)).argmax(axis=-1))
 
     def log_law(self, scores: tuple[int, ...]) -> NDArray[np.float64]:
-        found = {score: float(self.log_probability(scores, scores.index(score)).mid()) for score in set(scores)}
-        return np.array([found[score] for score in scores])
+        by_score = {score: float(self.log_probability(scores, scores.index(score)).mid()) for score in set(scores)}
+        return np.array([by_score[score] for score in scores])
 
     def log_probability(self, scores: tuple[int, ...], index: int) -> Ball:
         """P(i) = p_i ∫₀¹ Π_{j≠i} (1 − x p_j) dx: each other comes before i with probability x, i's place in the order."""

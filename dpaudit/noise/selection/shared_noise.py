@@ -31,9 +31,9 @@ def log_probability(shared: Fraction, own: Fraction, comparisons: Sequence[Compa
     bits = 192 + 8 * len(comparisons)
     while True:
         with precision(bits):
-            found = _probability(shared, own, comparisons)
-            if found > 0 and found.rel_accuracy_bits() >= _ACCURATE:
-                return found.log()
+            probability = _probability(shared, own, comparisons)
+            if probability > 0 and probability.rel_accuracy_bits() >= _ACCURATE:
+                return probability.log()
         bits *= 2
 
 
