@@ -35,8 +35,8 @@ def decide(subject: Subject, claim: Claim, proof: Proof, attack: Attack, seed: i
     paths = _paths(proof, attack)
     upper = _upper(proof, attack, claim)
     if upper is not None and upper.path == "enforced":
-        seen = _overspent(subject, claim, paths, seed)
-        upper = upper if seen is None else replace(upper, epsilon=seen, path="observed")
+        overspent = _overspent(subject, claim, paths, seed)
+        upper = upper if overspent is None else replace(upper, epsilon=overspent, path="observed")
     findings = _findings(proof, attack)
     _check_contradiction(upper, attack, paths)
     if attack.refuted:
@@ -73,9 +73,9 @@ def _upper(proof: Proof, attack: Attack, claim: Claim) -> Upper | None:
         return None  # without that budget, there are paths that cost more
     if upper.sensitivity == "proven":
         return upper
-    seen = attack.observed
-    epsilon = max(upper.epsilon, proof.raised(seen.excess, claim)) if seen.excess else upper.epsilon
-    tested = proof.unproven <= seen.largest.keys() - seen.unseen
+    observed = attack.observed
+    epsilon = max(upper.epsilon, proof.raised(observed.excess, claim)) if observed.excess else upper.epsilon
+    tested = proof.unproven <= observed.largest.keys() - observed.unseen
     return replace(upper, epsilon=epsilon, sensitivity="tested" if tested else "declared")
 
 

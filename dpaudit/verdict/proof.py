@@ -68,11 +68,11 @@ def prove(subject: Subject, claim: Claim, seed: int) -> Proof:
 
     What the runs show holds for others only if nothing but the data and the door decides: else DPA002, and no bound.
     """
-    with outside.watching() as seen:
+    with outside.watching() as watch:
         proof = _prove(subject, claim, seed)
-    if not seen.sources or _has(proof.findings, "DPA002"):
+    if not watch.sources or _has(proof.findings, "DPA002"):
         return proof
-    return Proof(None, None, [*proof.findings, Finding("DPA002", str(seen), subject.name)], proof.runs, proof.untraced)
+    return Proof(None, None, [*proof.findings, Finding("DPA002", str(watch), subject.name)], proof.runs, proof.untraced)
 
 
 def _prove(subject: Subject, claim: Claim, seed: int) -> Proof:
@@ -215,10 +215,10 @@ def _fits(subject: Subject, claim: Claim, run: _Run, filter_: str) -> bool:
 
 def _distinct(findings: Sequence[Finding]) -> list[Finding]:
     """One finding per rule and place."""
-    seen: dict[tuple[str, str], Finding] = {}
+    firsts: dict[tuple[str, str], Finding] = {}
     for finding in findings:
-        seen.setdefault((finding.rule, finding.where), finding)
-    return list(seen.values())
+        firsts.setdefault((finding.rule, finding.where), finding)
+    return list(firsts.values())
 
 
 def _has(findings: Sequence[Finding], rule: str) -> bool:

@@ -41,10 +41,10 @@ def systems_table(
 
 def horizons(last: int) -> list[int]:
     """T and its tenths, from 1,000 on; in order."""
-    found = [last]
-    while found[0] // _STEP >= _LEAST_HORIZON:
-        found.insert(0, found[0] // _STEP)
-    return found
+    lengths = [last]
+    while lengths[0] // _STEP >= _LEAST_HORIZON:
+        lengths.insert(0, lengths[0] // _STEP)
+    return lengths
 
 
 def _row(
