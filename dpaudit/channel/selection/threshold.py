@@ -86,6 +86,12 @@ class Above:
         self._answers: list[Units] = []
         self._proofs: list[Asked] = []  # what sealed numbers prove
 
+    def __copy__(self) -> Above:
+        return self  # a copy would have answers of its own that nobody paid for
+
+    def __deepcopy__(self, memo: Any) -> Above:
+        return self
+
     @property
     def positives_left(self) -> Any:
         """How often it may still answer “above”; it follows from what was answered."""

@@ -86,6 +86,12 @@ class Tree:
         self._event: int | None = None  # where auditors find what the stream costs
         self._sealed = True
 
+    def __copy__(self) -> Tree:
+        return self  # a copy would have steps of its own that nobody paid for
+
+    def __deepcopy__(self, memo: Any) -> Tree:
+        return self
+
     def add(self, value: Any) -> Any:
         """Add one value; the noisy sum of all so far, in its shape. One record may enter through one value, or through
         several that it moves by the declared sensitivity in all.

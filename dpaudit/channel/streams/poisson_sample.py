@@ -57,6 +57,12 @@ class SampledPart:
         self._coins: np.ndarray | None = None
         self._open, self._used, self._doubt = True, False, ""
 
+    def __copy__(self) -> SampledPart:
+        return self  # a copy would release from the same coins again
+
+    def __deepcopy__(self, memo: Any) -> SampledPart:
+        return self
+
     def close(self) -> None:
         self._open = False
 

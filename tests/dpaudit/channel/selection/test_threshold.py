@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from fractions import Fraction
 from typing import Any
 
@@ -141,3 +142,13 @@ def test_its_cost_grows_with_what_is_declared_to_the_grid() -> None:
     with dp.live(ledger) as channel:
         opened(channel, sensitivity="1/3", epsilon="0.7")
     assert dp.account(ledger).epsilon == Fraction(7, 10)
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
+def test_a_copy_has_no_answers_of_its_own(copied: Any) -> None:
+    """Else every copy would answer “above” again, and one charge would pay for all of them."""
+    with dp.simulate(1) as channel:
+        gate = opened(channel, threshold=-1000)
+        assert copied(gate).ask(0)
+        with pytest.raises(Exhausted):
+            copied(gate).ask(0)

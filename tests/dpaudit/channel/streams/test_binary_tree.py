@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 
 import dpaudit as dp
 from dpaudit.channel import NotPlanned
-from dpaudit.claims import InvalidValue, SensitivityError
+from dpaudit.claims import DpauditError, InvalidValue, SensitivityError
 from dpaudit.ledger import MemoryLedger
 from dpaudit.sealed.array import seal
 
@@ -222,3 +223,12 @@ def test_a_stream_is_certified_and_its_twin_is_not() -> None:
     assert 0.6857 < float(verdict.upper.epsilon) < 0.6858
     twin = dp.audit(planned(plan, claim=("0.68", "1e-6"), noise=dp.Gaussian(sigma=12)), seed=1, samples=2000)
     assert twin.verdict == "refuted"  # by the exact law of the sum of a record's four nodes
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
+def test_a_copy_has_no_steps_of_its_own(copied: Any) -> None:
+    with dp.simulate(1) as channel:
+        tree = channel.tree("count", steps=1, noise=dp.Laplace(scale=4), sensitivity=1)
+        copied(tree).add(1)
+        with pytest.raises(DpauditError, match="is over"):
+            copied(tree).add(1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -248,3 +249,12 @@ def test_a_plan_of_samples_is_proven_at_the_composed_cost_and_its_twin_is_not() 
     assert dp.audit(planned, seed=1, samples=500).verdict == "certified"
     twin = subject_of(twice)
     assert {finding.rule for finding in prove(twin, twin.claim, 1).findings} == {"DPA005"}
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
+def test_a_copy_does_not_release_from_the_same_coins_again(copied: Any) -> None:
+    with live() as channel, channel.sample("0.1") as part:
+        value, other = part(people()).sum(), copied(part)
+        released(part, value)
+        with pytest.raises(NotSampled, match="one sample gives one release"):
+            released(other, value)
