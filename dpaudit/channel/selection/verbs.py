@@ -26,7 +26,7 @@ from dpaudit.channel.selection.threshold import Above, Comparisons
 from dpaudit.claims import InvalidValue, Leak, exact_epsilon
 from dpaudit.ledger import Cohort, Ledger, Release
 from dpaudit.noise import GRID, Noise, SparseVector
-from dpaudit.sealed.array import Sealed, caller
+from dpaudit.sealed.array import Sealed, caller, gathered
 
 
 class Selecting:
@@ -118,6 +118,7 @@ class Selecting:
         check_call(name, noise, to, key, entrywise=False)
         if to == "shuffled":
             raise InvalidValue("to", to, "another observer: only channel.reports(…) passes a shuffler")
+        scores = gathered(scores)
         asked, findings = with_gap(
             self._ask(name, scores, noise, declared, cohort, to), scores, strict=self._proving.strict or self._proving.only
         )

@@ -77,3 +77,11 @@ def test_trials_have_the_law_of_single_runs(many: bool) -> None:
     assert part.shape == (10,)
     assert (np.abs(first - 1000) <= 5.5 * np.sqrt(2000 / 3)).all()
     assert (np.abs(apart - 1000) > 5.5 * np.sqrt(2000 / 3)).all()
+
+
+def test_scores_may_be_a_list_of_sealed_numbers() -> None:
+    @dp.subject(claim=dp.Claim("1"), neighbours=dp.replace_one(n=6, low=0, high=1))
+    def better_half(x: Any, channel: Any) -> Any:
+        return channel.select("half", [x[:3].sum(), x[3:].sum()], epsilon="1", sensitivity=1)
+
+    assert dp.audit(better_half, samples=100, seed=1).verdict == "certified"
