@@ -97,9 +97,11 @@ def search_events(case: Case, known: Attack) -> ExactEvidence:
 
     best, top = _best(case, [finder(pair) for pair in case.pairs], case.pairs)
     # One number from one release: a tail event is the best there is (monotone likelihood ratio), so a game adds nothing.
-    more = any(len(one.events) != 1 or one.events[0].query.size > (one.trials or 1) for _, one in known.replays)
-    game = GamePlan(case.pairs, by_likelihood=not veiled(known.replays)) if more else None
-    return ExactEvidence(_search(case, best, top, finder, EVENTS), game)
+    # Where secret randomness decides what is asked, no event was tried at all: a game is all there is.
+    hidden = veiled(known.replays)
+    more = hidden or any(len(one.events) != 1 or one.events[0].query.size > (one.trials or 1) for _, one in known.replays)
+    game = GamePlan(case.pairs, by_likelihood=not hidden) if more else None
+    return ExactEvidence(_search(case, best, top, finder, EVENTS), game, strongest=not hidden)
 
 
 def _unordered(case: Case) -> Sequence[Pair]:

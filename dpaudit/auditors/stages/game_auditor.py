@@ -38,7 +38,7 @@ class JointGame:
         if not case.search and not case.subject.vectorised:  # proven: a game that is played run by run only checks the proof
             case = replace(case, samples=max(100, case.samples // SANITY))
         game = game_attack(case, known.game.pairs, by_likelihood=known.game.by_likelihood, replays=known.replays)
-        if game.refuted or game.lower.epsilon > known.lower.epsilon:
+        if game.refuted or game.lower.epsilon > known.lower.epsilon or not known.lower.samples:  # 0 runs show nothing
             return replace(game, findings=known.findings, observed=known.observed, replays=known.replays)
         return replace(known, detectable=game.detectable, losses=game.losses, untried=game.untried)
 

@@ -154,12 +154,15 @@ def count_keys(keys: Any, per_record: int) -> Counter[Key]:
 
 
 def _key(key: Any) -> Key | None:
+    """Keys that are equal are shown alike: which of 1, 1.0 and True, or of 0.0 and -0.0, came first would tell of its record."""
     plain = key.item() if isinstance(key, np.generic) else key
     if plain is None or (isinstance(plain, float) and not math.isfinite(plain)):
         return None
-    if not isinstance(plain, str | int | float):
+    if isinstance(plain, str):
+        return str(plain)
+    if not isinstance(plain, int | float):
         raise InvalidValue("keys", type(plain).__name__, _KEYS)
-    return plain
+    return int(plain) if plain == int(plain) else float(plain)
 
 
 def _order(key: Any) -> tuple[bool, Any]:

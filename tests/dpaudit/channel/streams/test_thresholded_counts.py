@@ -144,3 +144,21 @@ def test_a_door_for_proven_releases_refuses_other_keys() -> None:
 def test_parameters_outside_their_range_are_refused(wrong: dict[str, Any]) -> None:
     with dp.simulate(1) as channel, pytest.raises(InvalidValue):
         channel.threshold_counts("words", ["a"], **{"epsilon": 1, "delta": "1e-6", **wrong})
+
+
+@pytest.mark.parametrize(("keys", "shown"), [([-0.0, 0.0], "0"), ([True, 1, 1.0], "1"), ([1.0, 1], "1"), ([0.5, 0.5], "0.5")])
+def test_equal_keys_are_shown_alike_whichever_record_comes_first(keys: list[Any], shown: str) -> None:
+    """Else the sign of a zero, or the type of a number, tells what the first record holds, without noise."""
+    for order in (keys, keys[::-1]):
+        assert [repr(key) for key in count_keys(order, 1)] == [shown]
+
+
+def test_counts_that_break_their_promise_are_attacked_by_a_game() -> None:
+    """No replay can pin them: with δ > 0 and one release, exact events say nothing."""
+
+    @dp.subject(claim=dp.Claim("1", "0.01"), neighbours=dp.replace_one(n=12, low=-1, high=1))
+    def one_person_twelve_times(data: Any, channel: Any) -> Any:
+        return list(channel.threshold_counts("keys", data[[0] * 12], epsilon="1", delta="0.01"))
+
+    verdict = dp.audit(one_person_twelve_times, samples=200, seed=1)
+    assert (verdict.verdict, verdict.lower.samples) == ("refuted", 200)
