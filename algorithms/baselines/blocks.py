@@ -7,7 +7,7 @@ fit into the horizon is played to its end and never released.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -48,6 +48,14 @@ class System(Protocol):
 
     def statistic(self, channel: Any, rewards: Any, pulls: Pulls, block: int, points: np.ndarray) -> np.ndarray:
         """The noisy sum of the block's rewards, one row per trial; ``points`` (trials, d) are the actions played."""
+
+
+@runtime_checkable
+class Streamed(System, Protocol):
+    """A system with one stream for the whole run. All its trials have the same blocks, so that each adds one value for all."""
+
+    def opened(self, channel: Any) -> System:
+        """The system of one run."""
 
 
 class _Course:
@@ -97,6 +105,7 @@ class _Course:
 def run(setting: Setting, system: System, rewards: Any, channel: Any) -> Play:
     """Play the whole horizon against ``rewards``, behind the door."""
     single = channel.trials is None
+    system = system.opened(channel) if isinstance(system, Streamed) else system
     course = _Course(setting, system, 1 if single else channel.trials)
     while len(course.trial):
         action, length = course.next(channel.rng)
@@ -115,7 +124,7 @@ def _statistic(
     if single:
         return np.atleast_1d(system.statistic(channel, rewards, pulls, block, points))
     door, data = channel.at(course.trial), rewards.at(course.trial)
-    if not channel.every_report:
+    if not channel.every_report or isinstance(system, Streamed):
         return system.statistic(door, data, pulls, block, points)
     keys = np.stack([course.time, action, length], axis=1)
     parts, order = [], []

@@ -23,6 +23,7 @@ from algorithms.baselines.linear.garcelon import Garcelon
 from algorithms.baselines.linear.han import Han
 from algorithms.baselines.linear.oful import Oful
 from algorithms.baselines.linear.phased_elimination import Phased
+from algorithms.baselines.linear.shariff_sheffet import ShariffSheffet
 from algorithms.baselines.linear.zheng import Zheng
 from algorithms.elimination.bandit_subject import action_array
 from dpaudit.claims import InvalidValue, Number, exact_delta, positive, whole
@@ -66,6 +67,11 @@ SYSTEMS = {
     for row in (
         Baseline("oful", "Abbasi-Yadkori et al. 2011", lambda at: Oful(at.horizon), "nonprivate", "1/2"),
         Baseline("phased-elimination", "Lattimore and Szepesvári 2020, ch. 22", lambda _: Phased(), "nonprivate", "1/2"),
+        Baseline(
+            "shariff-sheffet", "Shariff and Sheffet 2018, Gaussian tree",
+            lambda at: ShariffSheffet(at.epsilon, at.delta, at.horizon, at.dimension), "central", "1/2",
+            approximate=True, unconfirmed="shift, from a public implementation, and width; a leaf of its tree is a block",
+        ),
         Baseline(
             "sajed-sheffet", "Sajed and Sheffet 2019", lambda at: SajedSheffet(at.epsilon, at.horizon), "central", "1/2",
             unconfirmed="constants, from a public implementation",
@@ -143,6 +149,6 @@ def _factory(name: str) -> Callable[..., Subject]:
     return in_table(Printed(row.source, row.model, row.exponent, row.unconfirmed))(factory)
 
 
-oful, phased_elimination, sajed_sheffet, ren, tenenbaum, zheng, han, garcelon, chowdhury_zhou = (
+oful, phased_elimination, shariff_sheffet, sajed_sheffet, ren, tenenbaum, zheng, han, garcelon, chowdhury_zhou = (
     _factory(name) for name in SYSTEMS
 )

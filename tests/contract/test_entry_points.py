@@ -20,7 +20,8 @@ Parse = Callable[[str], Any]
 QUICK = ("--samples", "1000", "--seed", "1")
 REGISTERED = [
     "central", "local", "shuffled", "nonprivate", "central-nocore", "optimistic", "optimistic-local", "optimistic-shuffled",
-    "oful", "phased-elimination", "sajed-sheffet", "ren", "tenenbaum", "zheng", "han", "garcelon", "chowdhury-zhou",
+    "oful", "phased-elimination", "shariff-sheffet", "sajed-sheffet", "ren", "tenenbaum", "zheng", "han", "garcelon",
+    "chowdhury-zhou",
 ]  # fmt: skip
 
 FACTORY = dedent(
