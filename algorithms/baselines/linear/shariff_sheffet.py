@@ -7,7 +7,7 @@ as in the paper; it comes from public coins. Σ y² is used by nothing and left 
 
 Theirs has a leaf for each round. Here a leaf is a block of rounds with one action, an eighth of the time before it, so that n,
 m and the noise are smaller than for a leaf per round: less regret, at the same claim. Υ = σ√(2m)(4√d + 2 log 2T) is that of a
-public implementation; neither it nor the width β was confirmed from the paper. The Wishart form is not implemented.
+public implementation at its α = 1; neither it nor the width β was confirmed from the paper. The Wishart form is not implemented.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Shariff and Sheffet's tree: its noise, its leaves, what it learns; its claim costs far less than it says."""
+"""Shariff and Sheffet's tree: its noise, its leaves, what it learns."""
 
 from __future__ import annotations
 
