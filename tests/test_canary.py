@@ -28,6 +28,7 @@ import pyarrow.parquet
 import pytest
 
 import dpaudit as dp
+from algorithms.baselines.registry import SYSTEMS
 from algorithms.online.bandit import OnlineBandit, client_report
 from algorithms.rewards import SealedRewards, Sequence
 from dpaudit import cli
@@ -42,7 +43,8 @@ UNITS = 771917
 CANARY = UNITS / 2**20  # 0.7361574172973633
 HORIZON = 1_000
 ALGORITHMS = sorted(registered())
-PRIVATE = [name for name in ALGORITHMS if name != "nonprivate"]
+PRIVATE = [name for name in ALGORITHMS if name != "nonprivate" and name not in SYSTEMS]
+BEHIND_THE_DOOR = [row.name for row in SYSTEMS.values() if row.model != "nonprivate"]
 
 
 class Remembered:
@@ -177,6 +179,21 @@ def test_no_algorithm_leaves_a_reward_behind(
         gathered.ledger(ledger, path)
     commands_on(path, gathered, capfd)
     assert len(gathered.releases) >= 1
+    assert gathered.leaks(rewards.sums) == {}
+
+
+@pytest.mark.parametrize("name", BEHIND_THE_DOOR)
+def test_no_baseline_leaves_a_reward_behind(name: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Without a budget: not every one of them costs what its authors claim."""
+    chosen = {"epsilon": "2", "delta": "1e-6", "horizon": HORIZON, "actions": (4, 2), "calibration": None}
+    subject, rewards, gathered, path = make_algorithm(name, chosen), Remembered(), Gathered(), tmp_path / "run.ledger"
+    with listening(gathered, capfd), dp.open_ledger(path) as ledger:
+        with dp.live(ledger) as channel:
+            played = subject.run(SealedRewards(rewards), channel)
+            gathered.parts["what it returns"] = repr(played).encode()
+        gathered.ledger(ledger, path)
+    commands_on(path, gathered, capfd)
+    assert rewards.sums
     assert gathered.leaks(rewards.sums) == {}
 
 

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
 from algorithms.actions.action_sets import random_instance
+from algorithms.elimination.batch_plans import make_plan
 from algorithms.elimination.central import Central, NonPrivate
 from algorithms.elimination.confidence import Situation, widths
 from algorithms.elimination.local import Local
@@ -179,7 +180,7 @@ def plans(step, calibration, seed):
         loop.batch = batch
         active = rng.random((6, 8)) < 0.6
         active[:, 0] = True
-        yield active, loop._make(active, actions).width
+        yield active, make_plan(loop.setting, step, batch, loop.limit, active, actions).width
 
 
 @pytest.mark.parametrize(
