@@ -1,5 +1,6 @@
 # Every target sets up what it needs in .venv and may be run again at any time.
 PYTHON ?= python3.11
+unexport PYTHONDONTWRITEBYTECODE # without bytecode every command of every test compiles the package again
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import binom
 
+from dpaudit.auditors.binomial import tail_above
 from dpaudit.claims import InvalidValue
 
 SHARES = (0.01, 0.03, 0.1, 0.3)  # of the canaries that are guessed; α is split over them
@@ -39,7 +39,7 @@ def tail_probability(g: CanaryGuesses, epsilon: float, delta: float) -> float:
 
     Steinke, Nasr, Jagielski 2023: B(v) + 2mδ·max (B(v−i) − B(v))/i over 1 ≤ i ≤ v, with B(t) = P(Bin(r, 1/(1+e^−ε)) ≥ t).
     """
-    tails = binom.sf(np.arange(g.right, -1, -1) - 1, g.guesses, 1 / (1 + math.exp(-epsilon)))  # B(v), B(v−1), …, B(0)
+    tails = tail_above(np.arange(g.right, -1, -1) - 1, g.guesses, 1 / (1 + math.exp(-epsilon)))  # B(v), B(v−1), …, B(0)
     worst = float(((tails[1:] - tails[0]) / np.arange(1, g.right + 1)).max(initial=0.0))
     return min(1.0, (float(tails[0]) + 2 * g.canaries * delta * worst) * (1 + _OUTWARD))
 

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 from scipy.special import betainccinv, betaincinv
-from scipy.stats import binom
+
+from dpaudit.auditors.binomial import least_count
 
 _OUTWARD = 1e-10  # relative and absolute: what floating point may have added to a bound; half of it already covers scipy's error
 _LEAST = 1e-300  # stands for a count of 0 where scipy wants more
@@ -75,10 +76,7 @@ def discount(n: float, sides: int, delta: float, beta: float) -> int:
     if delta == 0:
         return 0
     runs, chance = math.ceil(n), min(float(np.nextafter(delta * sides / 2, 1.0)), 1.0)
-    least = max(int(binom.isf(beta, runs, chance)), 0)
-    while least < runs and binom.sf(least, runs, chance) > beta * (1 - _OUTWARD):
-        least += 1
-    return least
+    return least_count(beta * (1 - _OUTWARD), runs, chance)
 
 
 def _clopper_pearson(right: Any, wrong: Any, alpha: float) -> np.ndarray:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 
-from scipy.stats import binom
-
+from dpaudit.auditors.binomial import least_count
 from dpaudit.auditors.games.guess_bounds import Form, Guesses, bound
 
 POWER = 0.8
@@ -21,7 +20,7 @@ def detectable(g: Guesses, claim: float, delta: float, alpha: float, form: Form)
         return None
 
     def refutes(epsilon: float) -> bool:
-        right = int(binom.ppf(1 - POWER, answered, 1 / (1 + math.exp(-epsilon))))
+        right = least_count(POWER, answered, 1 / (1 + math.exp(-epsilon)))
         return bound(Guesses(right, answered - right, g.n, g.sides), alpha, delta, form) > claim
 
     low, high = claim, claim + 1.0
