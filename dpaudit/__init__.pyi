@@ -23,9 +23,11 @@ from dpaudit.noise import Gaussian as Gaussian
 from dpaudit.noise import KaryResponse as KaryResponse
 from dpaudit.noise import Laplace as Laplace
 from dpaudit.noise import NoisyMax as NoisyMax
+from dpaudit.noise import OptimizedUnaryResponse as OptimizedUnaryResponse
 from dpaudit.noise import PermuteAndFlip as PermuteAndFlip
 from dpaudit.noise import RandomizedResponse as RandomizedResponse
 from dpaudit.noise import SparseVector as SparseVector
+from dpaudit.noise import UnaryResponse as UnaryResponse
 from dpaudit.sealed import clip_rows as clip_rows
 from dpaudit.sealed import seal as seal
 from dpaudit.subjects import subject as subject
@@ -47,10 +49,12 @@ __all__ = [
     "KaryResponse",
     "Laplace",
     "NoisyMax",
+    "OptimizedUnaryResponse",
     "PermuteAndFlip",
     "Planned",
     "RandomizedResponse",
     "SparseVector",
+    "UnaryResponse",
     "Verdict",
     "account",
     "add_remove",

@@ -62,7 +62,8 @@ THRESHOLDED = "counts of unknown keys above a threshold (Korolova et al. 2009)"
 CLONES = "clones, exact (Feldman–McMillan–Talwar 2021)"
 SAME = "one randomiser for all reports, exact (claim shuffle.same-randomiser; Balle et al. 2019)"
 RESPONSES = "privacy blanket of k-ary randomised response, exact (Balle et al. 2019)"
-AMPLIFIED = {"laplace": BLANKET, "krr": RESPONSES, "same": SAME, "clone": CLONES}
+BITS = "privacy blanket of unary encodings, exact (Balle et al. 2019)"
+AMPLIFIED = {"laplace": BLANKET, "krr": RESPONSES, "unary": BITS, "oue": BITS, "same": SAME, "clone": CLONES}
 
 
 @lru_cache(maxsize=4096)

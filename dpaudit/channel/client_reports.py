@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from dpaudit.claims import DpauditError, InvalidValue, exact
-from dpaudit.noise import from_units, to_units
+from dpaudit.noise import Noise, from_units, to_units
 from dpaudit.sealed.array import Sealed, unseal
 
 MOST_LABELS = 10**6
@@ -131,13 +131,13 @@ class Reports:
         self,
         draw: Callable[[str], np.ndarray],
         records: Records,
-        grid: Fraction,
+        noise: Noise,
         *,
         shuffled: bool,
         every: bool,
         sums_only: bool = False,
     ) -> None:
-        self._draw, self._records, self._grid, self._shuffled = draw, records, grid, shuffled
+        self._draw, self._records, self._noise, self._shuffled = draw, records, noise, shuffled
         self._sums_only = sums_only
         self._units: np.ndarray | None = None
         self._sums: np.ndarray | None = None
@@ -150,10 +150,10 @@ class Reports:
 
     @property
     def values(self) -> np.ndarray:
-        """Every report; in no order of clients (sorted within tags) when shuffled."""
+        """Every report; in no order of clients (sorted within tags) when shuffled. Bits of a report are on the last axis."""
         if self._sums_only:
             raise DpauditError("these reports were asked for with sums_only=True; only .sum() is handed out")
-        return from_units(self._ask_values(), self._grid)
+        return from_units(self._noise.unfold(self._ask_values()), self._noise.grid)
 
     @property
     def tags(self) -> np.ndarray | None:
@@ -169,14 +169,21 @@ class Reports:
         if self._sums is None and (self._units is not None or (labels is not None and self._shuffled)):
             units, tags = self._ask_values(), self.tags if labels is None else labels
             size = np.shape(self._records.counts)[-1] if labels is None else int(labels.max(initial=-1)) + 1
-            return from_units(sum_by_tag(units, tags, size), self._grid)
+            return from_units(self._summed(units, tags, size), self._noise.grid)
         if self._sums is None:
             if labels is not None:
                 _relabel(self._records, labels)
             self._groups, self._sums = labels, self._draw("sums")
         elif not _same_labels(self._groups, labels):  # fresh noise would not be the noise of the same reports
             raise DpauditError("sums of these reports were drawn for other groups; ask for .values before .sum()")
-        return from_units(self._sums, self._grid)
+        return from_units(self._sums, self._noise.grid)
+
+    def _summed(self, units: np.ndarray, tags: np.ndarray | None, size: int) -> np.ndarray:
+        """Sums per tag; of outputs that stand for bits, one for each bit, on the last axis."""
+        shown = self._noise.unfold(units)
+        if shown.ndim == units.ndim:
+            return sum_by_tag(shown, tags, size)
+        return np.moveaxis(sum_by_tag(np.moveaxis(shown, -1, 0), tags, size), 0, -1)
 
     def _ask_values(self) -> np.ndarray:
         if self._sums is not None:

@@ -211,7 +211,7 @@ class Channel(Selecting):
         output, fresh = self._pass(record, lambda: self._door.noise(noise, units, self._index), key, what)
         if fresh:
             self._remember(asked, "release", units, output, record)
-        result = from_units(output, noise.grid)
+        result = from_units(noise.unfold(output), noise.grid)
         return self._observe(result) if self._observe else (result[()] if np.ndim(result) == 0 else result)
 
     def reports(
@@ -253,7 +253,7 @@ class Channel(Selecting):
             return self._sums(asked, records, record) if kind == "sums" else self._reports(asked, records, record, key)
 
         every = self.every_report or key is not None or not noise.summable
-        return Reports(draw, records, noise.grid, shuffled=shuffled, every=every, sums_only=sums_only)
+        return Reports(draw, records, noise, shuffled=shuffled, every=every, sums_only=sums_only)
 
     def tree(
         self, name: str, *, steps: int, noise: Noise, sensitivity: Any, cohort: Any = None, to: str = "server", delta: Any = None

@@ -69,7 +69,7 @@ def add_calibrate_options(command: ArgumentParser) -> None:
     command.add_argument("--k", help="how many answers there are, for kary-response")
     command.add_argument(
         "--method",
-        choices=("pure", "zcdp", "exact", "numerical", "laplace", "krr", "same", "clone", "closed", "none"),
+        choices=("pure", "zcdp", "exact", "numerical", "laplace", "krr", "unary", "oue", "same", "clone", "closed", "none"),
         help="rule to use; the last six with --shuffled (default: the best that holds)",
     )
     _examples(

@@ -1,5 +1,7 @@
 """Mechanisms on a grid: exact sampling, simulation, log-probability, privacy curve. One file per family."""
 
+from dpaudit.noise.encodings.optimized_unary_response import OptimizedUnaryResponse
+from dpaudit.noise.encodings.unary_response import UnaryResponse
 from dpaudit.noise.gaussian import Gaussian
 from dpaudit.noise.kary_response import KaryResponse
 from dpaudit.noise.laplace import Laplace
@@ -23,12 +25,14 @@ __all__ = [
     "Laplace",
     "Noise",
     "NoisyMax",
+    "OptimizedUnaryResponse",
     "PermuteAndFlip",
     "RandomizedResponse",
     "ReplaySource",
     "SecureSource",
     "Source",
     "SparseVector",
+    "UnaryResponse",
     "capped_steps",
     "from_units",
     "mechanism_of",

@@ -21,10 +21,14 @@ class Mechanism:
     name: ClassVar[str]
     forms: ClassVar[dict[str, WrittenForm]]
     entrywise: ClassVar[bool] = True
+    blanket: ClassVar[str] = "same"
     verb: ClassVar[str] = "release"
 
     def output_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         return shape
+
+    def unfold(self, output: ArrayLike) -> Units:
+        return np.asarray(output)
 
     def loss_bounds(self, output: Units, query: Units, other: Units) -> Bounds:
         raise InvalidValue("noise", self.name, "asked for the loss of each number: its noise is added to each by itself")
@@ -88,6 +92,7 @@ class Response(Mechanism):
     """One of k answers 0, …, k−1: the true one with probability e^ε/(e^ε + k − 1), any other with 1/(e^ε + k − 1)."""
 
     stronger: ClassVar[int] = -1  # less ε is more private
+    blanket: ClassVar[str] = "krr"
     rate: ClassVar[None] = None
     spread: ClassVar[None] = None
 

@@ -48,6 +48,7 @@ class Laplace(AdditiveNoise):
     norm: ClassVar[int] = 1
     pure: ClassVar[bool] = True
     most_changes: ClassVar[int] = 1
+    blanket: ClassVar[str] = "laplace"
     forms: ClassVar[dict[str, WrittenForm]] = {"laplace": WrittenForm("laplace", ("scale",), {}, None, _written_cost)}
 
     def __init__(self, scale: Number | NDArray[Any], grid: Number = GRID) -> None:

@@ -47,6 +47,7 @@ class Noise(Protocol):
         bool
     ]  # is each number noised by itself? Else several decide one output, and events of single ones do not exist
     verb: ClassVar[str]  # the call of the door that releases it
+    blanket: ClassVar[str]  # the method of ``amplify`` that knows n shuffled reports of it; "same" where none is about it alone
     summable: ClassVar[bool]  # does the law of a sum of reports depend on the sum of their values alone?
     forms: ClassVar[dict[str, WrittenForm]]  # how it is written by hand, by what stands as "mechanism"
 
@@ -90,6 +91,9 @@ class Noise(Protocol):
 
     def output_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         """The shape of what is released of queries of this shape."""
+
+    def unfold(self, output: ArrayLike) -> Units:
+        """What leaves of these outputs, in units: themselves, or the bits that they stand for, on one more axis."""
 
     def draw(self, units: ArrayLike, source: Source) -> Units:
         """One noisy output per entry, from exactly the stated law."""

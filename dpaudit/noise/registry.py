@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from dpaudit.claims import InvalidValue, WrittenForm
+from dpaudit.noise.encodings.optimized_unary_response import OptimizedUnaryResponse
+from dpaudit.noise.encodings.unary_response import UnaryResponse
 from dpaudit.noise.gaussian import Gaussian
 from dpaudit.noise.kary_response import KaryResponse
 from dpaudit.noise.laplace import Laplace
@@ -13,7 +15,9 @@ from dpaudit.noise.mechanism import Noise
 from dpaudit.noise.randomized_response import RandomizedResponse
 from dpaudit.noise.selection.registry import SELECTIONS
 
-_CLASSES: tuple[type[Noise], ...] = (Laplace, Gaussian, RandomizedResponse, KaryResponse)
+_CLASSES: tuple[type[Noise], ...] = (
+    Laplace, Gaussian, RandomizedResponse, KaryResponse, UnaryResponse, OptimizedUnaryResponse,
+)  # fmt: skip
 MECHANISMS: Mapping[str, type[Noise]] = MappingProxyType({each.name: each for each in _CLASSES})
 
 

@@ -74,6 +74,20 @@ def test_every_noise_of_the_design_goes_through_the_door(tmp_path: Path, family:
     assert (set(np.unique(simulated)) == {0, 1}) == (family == "RandomizedResponse")
 
 
+@pytest.mark.parametrize("family", ["UnaryResponse", "OptimizedUnaryResponse"])
+def test_a_unary_encoding_releases_the_bits_of_a_category(tmp_path: Path, family: str) -> None:
+    noise = getattr(dp, family)(epsilon="1", k=4)
+    with dp.live(ledger_in(tmp_path), budget=dp.Claim("1")) as channel:
+        live = channel.release("colour", 2, noise, sensitivity=1)
+        with pytest.raises(dp.BudgetExceeded):
+            channel.release("again", 2, noise, sensitivity=1)
+    with dp.simulate(seed=1, trials=200) as channel:
+        simulated = channel.release("colour", 2, noise, sensitivity=1)
+    assert np.shape(live) == (4,)
+    assert np.shape(simulated) == (200, 4)
+    assert set(np.unique(simulated)) == {0, 1}
+
+
 def test_a_seed_repeats_a_simulation_and_another_does_not() -> None:
     def draw(seed: int) -> Any:
         with dp.simulate(seed, trials=10) as channel:

@@ -13,8 +13,9 @@ STUB = Path(dp.__file__).with_suffix(".pyi")
 README = Path(dp.__file__).parents[1] / "README.md"
 # What the design names as results or keeps for later examples, and the README does not show.
 DESIGN = {
-    "Bound", "DpauditError", "Enclosure", "Exponential", "Gaussian", "KaryResponse", "NoisyMax", "PermuteAndFlip",
-    "RandomizedResponse", "SparseVector", "Verdict", "account", "add_remove", "amplify", "assert_private", "clip_rows", "invert",
+    "Bound", "DpauditError", "Enclosure", "Exponential", "Gaussian", "KaryResponse", "NoisyMax", "OptimizedUnaryResponse",
+    "PermuteAndFlip", "RandomizedResponse", "SparseVector", "UnaryResponse", "Verdict", "account", "add_remove", "amplify",
+    "assert_private", "clip_rows", "invert",
 }  # fmt: skip
 
 

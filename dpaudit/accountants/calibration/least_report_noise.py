@@ -13,11 +13,14 @@ from dpaudit.noise import GRID, MECHANISMS
 THEOREMS = {
     "laplace": "privacy blanket of Laplace reports, exactly (Balle et al. 2019; Su et al. 2025)",
     "krr": "privacy blanket of k-ary randomised response, exactly (Balle et al. 2019)",
+    "unary": "privacy blanket of symmetric unary encoding (RAPPOR), exactly (Balle et al. 2019)",
+    "oue": "privacy blanket of optimised unary encoding, exactly (Balle et al. 2019)",
     "same": "one randomiser for all reports, exactly (claim shuffle.same-randomiser; Balle et al. 2019)",
     "clone": "clones, exactly (Feldman–McMillan–Talwar 2021, Thm 3.1), for any randomiser",
     "closed": "closed form (Feldman–McMillan–Talwar 2021), inside its domain, for any randomiser",
     "none": "no amplification: an ε-LDP report is ε-DP, shuffled or not",
 }
+BLANKETS = ("laplace", "krr", "unary", "oue")  # of one mechanism each
 
 
 def calibrate_shuffled(
@@ -34,8 +37,8 @@ def calibrate_shuffled(
     """The least noise of one report among n shuffled ones, for one batch that keeps (ε, δ).
 
     ``laplace``: reports of values in an interval of length ``spread``; ``randomized-response``: bits. ``method`` is one of
-    ``laplace``, ``krr``, ``same``, ``clone``, ``closed``, ``none``; the best of them if left out. ``counts`` as for
-    ``calibrate``. Raises ``InvalidValue``.
+    ``laplace``, ``krr``, ``unary``, ``oue``, ``same``, ``clone``, ``closed``, ``none``; the best of them if left out. ``counts``
+    as for ``calibrate``. Raises ``InvalidValue``.
     """
     target, failure, clients = positive(epsilon, "epsilon"), exact_delta(delta), whole(n, "n")
     kind = MECHANISMS.get(mechanism)
@@ -44,8 +47,7 @@ def calibrate_shuffled(
         raise InvalidValue("mechanism", mechanism, f"{', '.join(first)} or {last} for shuffled reports")
     unit, whole_numbers = positive(grid, "grid"), read_counts(kind, counts)
     sample = kind.of_size(1, unit, dict(whole_numbers))
-    blankets = {"laplace": sample.rate is not None, "krr": sample.alphabet is not None}
-    methods = [each for each in THEOREMS if blankets.get(each, True)]
+    methods = [each for each in THEOREMS if each not in BLANKETS or each == sample.blanket]
     if method not in (None, *methods):
         raise InvalidValue("method", method, "one of " + ", ".join(methods))
     if not failure:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpaudit.accountants.losses.parts import Part
+from dpaudit.accountants.shuffle.amplifier import KARY
 
 MOST_POINTS = 3 * 10**7  # of a discretised privacy loss: some seconds and about a gigabyte
 FINE = 2**10  # steps of the grid from which on a continuous law stands for the one on the grid
@@ -111,7 +112,7 @@ def _check_kinds(parts: Parts, *, gaussian_only: bool = False) -> None:
     for part in parts:
         if part.shuffled is not None:
             raise CannotExpress("shuffled batches")
-        if not part.noise.entrywise:
+        if not part.noise.entrywise or (part.noise.alphabet and part.noise.blanket != KARY):
             raise CannotExpress(part.noise.words)
         if part.sampling is not None and part.noise.spread is None:
             raise CannotExpress(f"{part.noise.words} on Poisson samples, as a pure ε")

@@ -13,6 +13,8 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
+
 from dpaudit.auditors.events.independent_releases import Coordinate, independent_coordinates
 from dpaudit.auditors.events.tails import best_threshold, decimal, log_down
 from dpaudit.auditors.events.transcript_witness import Witness
@@ -187,7 +189,15 @@ def _text(event: ServerEvent) -> str:
 def _side(one: Coordinate, threshold: int) -> str:
     low, high = one.noise.favouring(one.query, one.other, threshold)
     side = "at least " if high is None else "at most " if low is None else ""
-    return f"{side}{float(from_units(threshold, one.noise.grid)):.9g}"
+    if not side and low != high:
+        return f"from {_shown(one, low)} to {_shown(one, high)}"
+    return side + _shown(one, threshold)
+
+
+def _shown(one: Coordinate, output: int | None) -> str:
+    """An output as it leaves the door; bits from the last category down, as the digits of the number that they are."""
+    parts = one.noise.unfold(np.asarray(output))
+    return f"{from_units(parts, one.noise.grid):.9g}" if not parts.ndim else "".join(str(bit) for bit in parts[::-1])
 
 
 def _name(one: Coordinate) -> str:

@@ -217,7 +217,7 @@ def _moved(event: Event, mirror: Event, where: tuple[int, ...]) -> dict[str, Any
     shown = int(event.output[where] if event.output.ndim else event.output) if index else None
     return {
         "release": event.name,
-        "output": shown if index else float(from_units(event.output[where], event.noise.grid)),
+        "output": shown if index else from_units(event.noise.unfold(event.output[where]), event.noise.grid).tolist(),
         "query": float(from_units(event.query[where], event.noise.grid)),
         "neighbour": float(from_units(mirror.query[where], event.noise.grid)),
         "noise": {"mechanism": event.noise.name, **event.noise.parameters()},

@@ -184,11 +184,12 @@ def _with_released(returned: Any, channel: Channel, observer: str) -> Any:
     if not released:
         return returned
     if channel.trials is None:
-        return returned, *(event.output for event in released)
+        return returned, *(event.noise.unfold(event.output) for event in released)
     shown = []
     for event in released:  # of some trials: NaN for the others
-        output = np.full((channel.trials, *event.output.shape[1:]), np.nan)
-        output[slice(None) if event.index is None else event.index] = event.output
+        seen = event.noise.unfold(event.output)
+        output = np.full((channel.trials, *seen.shape[1:]), np.nan)
+        output[slice(None) if event.index is None else event.index] = seen
         shown.append(output)
     mine = () if returned is None else returned if isinstance(returned, tuple) else (returned,)
     return *mine, *shown

@@ -7,6 +7,7 @@ probability δ (Kairouz, Oh, Viswanath 2015), which no ε-DP release exceeds at 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import lru_cache
 
@@ -15,7 +16,7 @@ import flint
 from dpaudit.claims import InvalidValue, exact, positive, whole
 from dpaudit.claims.balls import Ball, ball, decimal, precision, upper
 from dpaudit.ledger.spending.budget import Charge
-from dpaudit.ledger.spending.zcdp_sums import gaussian_rho
+from dpaudit.ledger.spending.zcdp_sums import RANGES, equal_releases, gaussian_rho
 
 _BITS = 256
 _DIGITS = 18
@@ -40,21 +41,46 @@ def charge_moment(charge: Charge, c: Fraction) -> Moment:
 
 
 def _pure(charge: Charge, c: Fraction) -> Fraction:
-    """By the law of the noise where the facts have it, never above randomised response."""
-    facts, epsilon = charge.facts, charge.epsilon or Fraction(0)
+    """By the law of its loss where the mechanism has one of its own, never above randomised response."""
+    times, epsilon = equal_releases(charge)
     plain = response(epsilon, c)
-    if "sampling" in facts or not epsilon:
-        return plain
-    if "range" in facts and exact(facts["range"], "range") == epsilon:
-        return min(plain, bounded_range(epsilon, c))
+    law = LAWS.get(charge.facts.get("mechanism", ""))
+    own = None if "sampling" in charge.facts or not epsilon or law is None else law(charge.facts, epsilon, c)
+    return times * (plain if own is None else min(plain, own))
+
+
+def _of_laplace(facts: Mapping[str, str], epsilon: Fraction, c: Fraction) -> Fraction | None:
     steps = whole(facts.get("steps", 0), "steps", least=0)
-    if "scale" in facts and "grid" in facts and facts.get("coordinates") == "1" and steps:
-        scale, grid = positive(facts["scale"], "scale"), positive(facts["grid"], "grid")
-        if steps * grid / scale == epsilon:  # as one release of one number is charged
-            return min(plain, laplace(epsilon, steps, c))
-    if "k" in facts and "epsilon" in facts and exact(facts["epsilon"], "epsilon") == epsilon:
-        return min(plain, response(epsilon, c, whole(facts["k"], "k", least=2)))
-    return plain
+    if not {"scale", "grid"} <= facts.keys() or facts.get("coordinates") != "1" or not steps:
+        return None
+    scale, grid = positive(facts["scale"], "scale"), positive(facts["grid"], "grid")
+    return laplace(epsilon, steps, c) if steps * grid / scale == epsilon else None  # as one release of one number is charged
+
+
+def _of_categories(facts: Mapping[str, str], epsilon: Fraction, c: Fraction) -> Fraction | None:
+    return response(epsilon, c, whole(facts["k"], "k", least=2)) if _one_answer(facts, epsilon) else None
+
+
+def _of_bits(facts: Mapping[str, str], epsilon: Fraction, c: Fraction) -> Fraction | None:
+    """Two of the bits differ, each randomised response with ε/2."""
+    return 2 * response(epsilon / 2, c) if _one_answer(facts, epsilon) else None
+
+
+def _of_range(facts: Mapping[str, str], epsilon: Fraction, c: Fraction) -> Fraction | None:
+    return bounded_range(epsilon, c)
+
+
+def _one_answer(facts: Mapping[str, str], epsilon: Fraction) -> bool:
+    return {"epsilon", "k"} <= facts.keys() and exact(facts["epsilon"], "epsilon") == epsilon
+
+
+# By the name of the mechanism, as charges carry it; of any other nothing is known but its ε.
+LAWS: Mapping[str, Callable[[Mapping[str, str], Fraction, Fraction], Fraction | None]] = {
+    "laplace": _of_laplace,
+    "kary-response": _of_categories,
+    "unary-response": _of_bits,
+    **dict.fromkeys(RANGES, _of_range),
+}
 
 
 @lru_cache(maxsize=4096)

@@ -22,6 +22,7 @@ from dpaudit.ledger.spending.budget import Charge, Spend
 from dpaudit.ledger.spending.pure_sums import PureSums
 
 _BITS = 160
+RANGES = ("exponential",)  # mechanisms of ε-bounded range, as charges name them
 Floats = NDArray[np.float64]
 
 
@@ -29,7 +30,7 @@ class ZcdpSums:
     """Σρ and Σδ per record, parallel over disjoint cohorts; Σρ is converted to ε at the ``delta`` that stands in its name.
 
     Gaussian noise is Δ²/(2σ²)-zCDP (Canonne, Kamath, Steinke 2020, Thm 14, discrete, any dimension); what is (ε, δ)-DP is
-    δ-approximate ε²/2-zCDP (Bun, Steinke 2016, Prop. 1.4).
+    δ-approximate ε²/2-zCDP (Bun, Steinke 2016, Prop. 1.4), and ε-bounded range is ε²/8-zCDP (Cesar, Rogers 2021, Lemma 3.2).
     """
 
     def __init__(self, delta: Fraction) -> None:
@@ -67,7 +68,18 @@ def charge_rho(charge: Charge) -> tuple[Fraction, Fraction]:
         return positive(charge.facts["rho"], "rho"), Fraction(0)
     if charge.epsilon is None:
         raise InvalidValue("epsilon", None, "known for every charge that is not of Gaussian noise")
-    return charge.epsilon**2 / 2, charge.delta
+    times, one = equal_releases(charge)
+    ranged = charge.facts.get("mechanism") in RANGES and "sampling" not in charge.facts and not charge.delta
+    return times * one**2 / (8 if ranged else 2), charge.delta
+
+
+def equal_releases(charge: Charge) -> tuple[int, Fraction]:
+    """How many equal releases a charge without δ is for, and the ε of one of them; else one of all its ε."""
+    epsilon, facts = charge.epsilon or Fraction(0), charge.facts
+    if charge.delta or "sampling" in facts or "count" not in facts:
+        return 1, epsilon
+    times = whole(facts["count"], "count")
+    return times, epsilon / times
 
 
 def gaussian_rho(charge: Charge) -> Fraction:

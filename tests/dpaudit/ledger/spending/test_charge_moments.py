@@ -25,7 +25,14 @@ def charge(epsilon: str | None, delta: str = "0", **facts: Any) -> Charge:
 
 @pytest.mark.parametrize("c", ORDERS)
 @pytest.mark.parametrize(
-    "noise", [dp.Laplace(3, grid=1), dp.Laplace("0.5", grid=1), dp.RandomizedResponse("0.7"), dp.KaryResponse("1", 5)]
+    "noise",
+    [
+        dp.Laplace(3, grid=1),
+        dp.Laplace("0.5", grid=1),
+        dp.RandomizedResponse("0.7"),
+        dp.KaryResponse("1", 5),
+        dp.UnaryResponse(1, 4),
+    ],
 )
 @pytest.mark.parametrize("steps", [1, 4])
 def test_the_filter_and_the_accountant_agree_on_every_law(noise: Any, steps: int, c: Fraction) -> None:
@@ -45,9 +52,9 @@ def test_what_is_not_known_better_counts_as_randomised_response() -> None:
     plain = response(Fraction(1), Fraction(3))
     assert charge_moment(charge("1"), Fraction(3)) == (plain, 0)
     assert charge_moment(charge("1", "1e-6"), Fraction(3)) == (plain, Fraction(1, 10**6))
-    assert charge_moment(charge("1", scale=1, grid=1, steps=1, coordinates=2), Fraction(3))[0] == plain
+    assert charge_moment(charge("1", mechanism="laplace", scale=1, grid=1, steps=1, coordinates=2), Fraction(3))[0] == plain
     assert (
-        charge_moment(charge("1", scale=2, grid=1, steps=1, coordinates=1), Fraction(3))[0] == plain
+        charge_moment(charge("1", mechanism="laplace", scale=2, grid=1, steps=1, coordinates=1), Fraction(3))[0] == plain
     )  # charged more than it costs
     with pytest.raises(InvalidValue):
         charge_moment(charge(None), Fraction(3))
@@ -64,7 +71,7 @@ def test_randomised_response_and_bounded_range_meet_their_sums(c: Fraction) -> N
     ranged = float(np.log(q * np.exp(order * t) + (1 - q) * np.exp(order * (t - e))).max())
     assert ranged * (1 - 1e-12) <= float(bounded_range(Fraction(4, 5), c)) <= ranged * (1 + 1e-6)
     assert bounded_range(Fraction(4, 5), c) < response(Fraction(4, 5), c)
-    assert charge_moment(charge("4/5", range="4/5"), c)[0] == bounded_range(Fraction(4, 5), c)
+    assert charge_moment(charge("4/5", mechanism="exponential"), c)[0] == bounded_range(Fraction(4, 5), c)
 
 
 @pytest.mark.parametrize("alpha", [2, 5, 12])
@@ -89,3 +96,23 @@ def test_a_longer_grid_comes_nearer_to_continuous_noise() -> None:
     truth = math.log((c + 1) / (2 * c + 1) * math.exp(c * e) + c / (2 * c + 1) * math.exp(-(c + 1) * e))
     assert float(laplace(Fraction(1, 2), 2**20, Fraction(3))) == pytest.approx(truth, rel=1e-9)
     assert laplace(Fraction(1, 2), 1, Fraction(3)) == response(Fraction(1, 2), Fraction(3))
+
+
+@pytest.mark.parametrize("mechanism", ["noisy-max", "permute-and-flip", "sparse-vector", "another"])
+def test_a_selection_with_a_scale_is_not_taken_for_laplace_noise(mechanism: str) -> None:
+    """Where all scores move one way it costs Δ/scale, as one number with Laplace noise does; its law is another."""
+    facts = {"scale": 100, "grid": 1, "steps": 100, "coordinates": 1}
+    found = charge_moment(charge("1", mechanism=mechanism, **facts), Fraction(3))[0]
+    assert found == response(Fraction(1), Fraction(3))
+    assert (
+        charge_moment(charge("1", mechanism="laplace", **facts), Fraction(3))[0] == laplace(Fraction(1), 100, Fraction(3)) < found
+    )
+
+
+@pytest.mark.parametrize("c", ORDERS)
+def test_equal_releases_cost_as_many_times_one(c: Fraction) -> None:
+    """Ten selections of ε-bounded range are none of 10ε: where a later one depends on an earlier, losses spread further."""
+    ten = charge_moment(charge("4", mechanism="exponential", count=10), c)[0]
+    assert ten == 10 * bounded_range(Fraction(2, 5), c)
+    assert charge_moment(charge("4", mechanism="another", count=10), c)[0] == 10 * response(Fraction(2, 5), c)
+    assert charge_moment(charge("4", "1e-9", mechanism="exponential", count=10), c)[0] == response(Fraction(4), c)

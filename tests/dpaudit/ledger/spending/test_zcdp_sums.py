@@ -6,6 +6,7 @@ import math
 from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
 import pytest
 from scipy import optimize
 
@@ -145,3 +146,36 @@ def test_sums_of_epsilon_refuse_what_sums_of_rho_take(tmp_path: Path) -> None:
         channel.release("g", 0.0, dp.Gaussian(10), sensitivity=1)
         with pytest.raises(BudgetExceeded):
             channel.release("g", 0.0, dp.Gaussian(10), sensitivity=1)
+
+
+def test_bounded_range_costs_a_quarter_of_what_is_only_pure() -> None:
+    """ε²/8 (Cesar, Rogers 2021): no order of an exponential mechanism, its scores drawn at random, exceeds it."""
+    one, ten = ({"mechanism": "exponential", **more} for more in ({}, {"count": "10"}))
+    assert charge_rho(Charge(Fraction(1), facts=one)) == (Fraction(1, 8), 0)
+    assert charge_rho(Charge(Fraction(10), facts=ten)) == (Fraction(10, 8), 0)
+    for facts in ({"mechanism": "permute-and-flip"}, {"mechanism": "noisy-max"}, {**one, "sampling": "1/2"}):
+        assert charge_rho(Charge(Fraction(1), facts=facts)) == (Fraction(1, 2), 0)
+    assert charge_rho(Charge(Fraction(1), Fraction(1, 10), facts=one)) == (Fraction(1, 2), Fraction(1, 10))
+    rng = np.random.default_rng(9)
+    for _ in range(500):
+        scores = rng.uniform(0, 5, 4)
+        first, second = (np.exp(side) / np.exp(side).sum() for side in (scores, scores + rng.uniform(-0.5, 0.5, 4)))
+        for order in (1.5, 2.0, 8.0, 64.0):
+            divergence = np.log((first**order * second ** (1 - order)).sum()) / (order - 1)
+            assert divergence <= order / 8
+
+
+@pytest.mark.parametrize(("method", "admitted"), [("exponential", 44), ("permute-and-flip", 11)])
+def test_a_door_that_adds_up_rho_takes_more_selections_of_bounded_range(method: str, admitted: int) -> None:
+    """Budget (3, 1e-5): where ε = 1/5 costs ρ of 1/200 or 1/50."""
+    taken = 0
+    with dp.live(dp.MemoryLedger(kind="deployment"), budget=dp.Budget("3", "1e-5", filter="zcdp")) as channel:
+        while taken < 50:
+            try:
+                channel.select(f"s{taken}", [0.0, 1.0], epsilon="1/5", sensitivity=1, method=method)
+            except dp.BudgetExceeded:
+                break
+            taken += 1
+    assert taken == admitted
+    assert zcdp_epsilon(taken * Fraction(1, 200 if method == "exponential" else 50), Fraction("1e-5")) <= 3
+    assert zcdp_epsilon((taken + 1) * Fraction(1, 200 if method == "exponential" else 50), Fraction("1e-5")) > 3

@@ -1,0 +1,1 @@
+"""Local randomisers that send one bit per category instead of one category."""
