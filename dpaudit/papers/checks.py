@@ -7,13 +7,14 @@ import re
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import redirect_stdout
+from contextlib import nullcontext, redirect_stdout
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from fractions import Fraction
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from typing import Any
 
+from dpaudit import entry_points
 from dpaudit.claims import DpauditError, show
 from dpaudit.papers.code_digests import code_digests
 from dpaudit.papers.severity import BASES, SEVERITIES
@@ -120,7 +121,7 @@ def find_checks() -> dict[str, Any]:
     """
     checks: dict[str, Any] = {}
     owners: dict[str, str] = {}
-    for point in sorted(entry_points(group=GROUP), key=lambda p: (p.value.split(".")[0] != "proofs_checks", p.name)):
+    for point in sorted(entry_points.points(GROUP), key=lambda point: not entry_points.is_ours(point)):
         where = f"entry point {point.name} = {point.value}"
         place, count = f"{GROUP}:{'-'.join(point.name.split())}", 0
         try:
@@ -145,8 +146,15 @@ def find_checks() -> dict[str, Any]:
 
 
 def _entries(point: EntryPoint) -> Iterator[Any]:
-    checks = point.load()
-    yield from checks() if callable(checks) else checks
+    """Ours are loaded in one go, as they import their own packages while they load."""
+    if entry_points.is_ours(point):
+        with entry_points.our_packages():
+            checks = point.load()
+            ours = list(checks() if callable(checks) else checks)
+        yield from ours
+    else:
+        checks = entry_points.load(point)
+        yield from checks() if callable(checks) else checks
 
 
 def _wrong(check: Any) -> str | None:
@@ -278,7 +286,8 @@ def digests(check: Any) -> dict[str, str]:
     own, covers = getattr(getattr(check, "run", None), "__module__", None), getattr(check, "covers", ())
     try:
         names = [*([own] if isinstance(own, str) else []), *([covers] if isinstance(covers, str) else covers)]
-        return code_digests(list(dict.fromkeys(names)))
+        with entry_points.our_packages() if entry_points.comes_with_us(check.run) else nullcontext():
+            return code_digests(list(dict.fromkeys(names)))
     except ModuleNotFoundError as error:
         raise ClaimError(check.id, f"covers {error.name}, which is not installed") from error
     except Exception as error:

@@ -9,11 +9,12 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Protocol, TypeVar
 
+from dpaudit import entry_points
 from dpaudit.claims import DpauditError
 from dpaudit.subjects.subject import Subject
 
@@ -83,7 +84,7 @@ class NothingToCheck(TargetError):
 
 def registered() -> dict[str, EntryPoint]:
     """Algorithms found through entry points, by name."""
-    return {point.name: point for point in sorted(entry_points(group=GROUP), key=lambda p: p.name)}
+    return {point.name: point for point in entry_points.points(GROUP)}
 
 
 def make_algorithm(name: str, parameters: Mapping[str, Any]) -> Subject:
@@ -134,24 +135,10 @@ def calibrations_of(name: str) -> tuple[str, ...]:
 
 
 def _load(point: EntryPoint) -> Any:
-    package = point.value.split(":")[0].split(".")[0]
     try:
-        return point.load()
+        return entry_points.load(point)
     except (ImportError, AttributeError) as error:
-        module = sys.modules.get(package) or _find(package)
-        where = getattr(module, "__file__", None) or next(iter(getattr(module, "__path__", [])), None)
-        if where and getattr(point.dist, "name", "") == "dpaudit":
-            reason = f"another package called {package!r} at {where} hides the one that dpaudit installs; rename or remove it"
-            raise TargetError(point.name, reason) from error
         raise TargetError(point.name, f"cannot be loaded: {error}") from error
-
-
-def _find(package: str) -> Any:
-    try:
-        spec = importlib.util.find_spec(package)
-    except (ImportError, ValueError):
-        return None
-    return type("Found", (), {"__file__": spec.origin if spec else None})
 
 
 def subjects_of(target: str) -> list[Subject]:
@@ -244,12 +231,14 @@ def _execute(target: str, file: Path) -> ModuleType:
 
 @contextmanager
 def _importing(target: str, done: str, *folders: Path) -> Iterator[None]:
-    """Imports find these folders: last, so that they hide nothing, and only for now. What goes wrong is a TargetError."""
+    """Imports find these folders: last, so that they hide nothing but what ships with dpaudit, and only for now. What goes wrong
+    is a TargetError."""
     added = [str(folder) for folder in folders]
     sys.path += added
     importlib.invalidate_caches()
     try:
-        yield
+        with entry_points.their_packages(folders):
+            yield
     except DpauditError:
         raise
     except (Exception, SystemExit) as error:

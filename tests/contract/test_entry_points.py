@@ -118,15 +118,26 @@ def test_a_target_may_be_a_file_a_module_or_a_folder_away(workspace: Path, dpaud
     assert dpaudit_cli("audit", "no_such_module:noisy_sum", *QUICK).returncode == 2
 
 
-def test_a_foreign_package_called_algorithms_is_named(tmp_path: Path, dpaudit_cli: Cli) -> None:
-    (tmp_path / "algorithms").mkdir()
-    (tmp_path / "algorithms" / "__init__.py").write_text("", encoding="utf-8")
-    run = ("run", "central", "--epsilon", "1", "--horizon", "10000", "--seed", "1")
-    done = dpaudit_cli(*run, env={"PYTHONPATH": str(tmp_path)})
-    assert done.returncode == 2
-    assert "algorithms" in done.stderr
-    assert str(tmp_path) in done.stderr
-    assert dpaudit_cli(*run).returncode == 0
+@pytest.mark.parametrize("name", ["algorithms", "proofs_checks"])
+def test_a_users_package_of_the_same_name_is_harmless(name: str, tmp_path: Path, dpaudit_cli: Cli) -> None:
+    (tmp_path / name).mkdir()
+    (tmp_path / name / "__init__.py").write_text("raise SystemExit('the wrong package')\n", encoding="utf-8")
+    env = {"PYTHONPATH": str(tmp_path)}
+    run = dpaudit_cli("run", "central", "--epsilon", "1", "--horizon", "10000", "--seed", "1", env=env)
+    assert run.returncode == 0, run.stderr
+    claims = dpaudit_cli("claims", "thm1.sensitivity", "--quick", env=env)
+    assert claims.returncode == 1, claims.stderr  # refuted, by our check
+
+
+def test_a_users_package_of_the_same_name_is_audited_beside_ours(workspace: Path, dpaudit_cli: Cli) -> None:
+    (workspace / "algorithms").mkdir()
+    (workspace / "algorithms" / "__init__.py").write_text("", encoding="utf-8")
+    (workspace / "algorithms" / "bounds.py").write_text("LOW, HIGH = -1, 1\n", encoding="utf-8")
+    source = (workspace / "examples.py").read_text(encoding="utf-8")
+    (workspace / "algorithms" / "mine.py").write_text(f"{source}\nfrom algorithms.bounds import HIGH\n", encoding="utf-8")
+    for target in ("algorithms/mine.py:noisy_sum", "algorithms.mine:noisy_sum"):
+        done = dpaudit_cli("audit", target, *QUICK)
+        assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize(("ids", "code"), [(("other.sum",), 0), (("other.guess",), 3), (("other.sum", "other.product"), 1)])
