@@ -6,14 +6,14 @@ import argparse
 import io
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NoReturn
 
 from dpaudit import __version__
 from dpaudit.claims import DpauditError
-from dpaudit.commands import UNUSABLE, Answer, fail, write_file
-from dpaudit.commands.registry import MODULES, command
+from dpaudit.commands import HOLDS, UNUSABLE, Answer, fail, write_file
+from dpaudit.commands.registry import MODULES, command, fill_parser
 
 
 class Parser(argparse.ArgumentParser):
@@ -30,7 +30,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="backslashreplace")
     try:
         words = sys.argv[1:] if arguments is None else arguments
-        options = build_parser(_named(words)).parse_args(words)
+        if not words:
+            return _say_what_is_next()
+        options = _parse(words)
         _check_output(options)
         answer: Answer = options.command(options)
         code, text = answer
@@ -51,6 +53,34 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         return fail(f"internal error ({type(error).__name__}); set DPAUDIT_TRACEBACK=1 to see where, and report it", UNUSABLE)
     return code
+
+
+def _say_what_is_next() -> int:
+    from dpaudit.commands.start.next_steps import next_steps
+
+    print(next_steps())
+    return HOLDS
+
+
+def _parse(words: Sequence[str]) -> argparse.Namespace:
+    """Options of the command that is called. What is not known is refused with the nearest that is."""
+    names = _named(words)
+    if names is None and not words[0].startswith("-"):
+        raise DpauditError(f"no command {words[0]!r}{_did_you_mean(words[0], MODULES)} (see dpaudit --help)")
+    options, unknown = build_parser(names).parse_known_args(words)
+    if unknown:
+        parser: Parser = options.parser
+        known = [option for action in parser._actions for option in action.option_strings]
+        hint = _did_you_mean(unknown[0].partition("=")[0], known) if unknown[0].startswith("-") else ""
+        raise DpauditError(f"{parser.prog} does not take {unknown[0]!r}{hint} (see {parser.prog} --help)")
+    return options
+
+
+def _did_you_mean(word: str, known: Iterable[str]) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(word, list(known), n=1)
+    return f"; did you mean {near[0]}?" if near else ""
 
 
 def _check_output(options: argparse.Namespace) -> None:
@@ -94,12 +124,7 @@ def build_parser(names: Sequence[str] | None = None) -> Parser:
     commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=Parser)
     for described in map(command, MODULES if names is None else names):
         options = commands.add_parser(described.name, help=described.help, description=described.help)
-        formats = ("text", "json", *described.formats)
-        options.add_argument("--format", choices=formats, default="text", help=f"one of {', '.join(formats)} (default text)")
-        options.add_argument("--output", metavar="FILE", help="write there instead of to the terminal")
-        options.add_argument("--version", action="version", version=f"dpaudit {__version__}")
-        options.set_defaults(command=described.run)
-        described.add_options(options)
+        fill_parser(options, described)
     return parser
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 from dpaudit.claims import InvalidValue
 
@@ -108,5 +109,7 @@ def rule(identifier: str) -> Rule:
     """The rule with this id, in any case. Raises InvalidValue."""
     entry = RULES.get(identifier.upper())
     if entry is None:
-        raise InvalidValue("rule", identifier, "one of " + ", ".join(RULES))
+        near = get_close_matches(identifier.upper(), RULES, n=1) or get_close_matches(identifier.lower(), WORDS, n=1)
+        meant = f" (did you mean {near[0]}?)" if near else ""
+        raise InvalidValue("rule", identifier, "one of " + ", ".join((*RULES, *WORDS)) + meant)
     return entry

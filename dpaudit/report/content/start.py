@@ -1,4 +1,4 @@
-"""What the first commands say: the demo, one run, and a rule explained."""
+"""What the first commands say: the demo, one run, a rule explained, first files, the machine."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from fractions import Fraction
 from typing import Any
 
 from dpaudit.claims.rules import Rule
-from dpaudit.report.document import Document, Heading, Listing, Section, Table, facts
-from dpaudit.report.interface import Report
+from dpaudit.gate.results import Checked
+from dpaudit.report.content.check import check_report
+from dpaudit.report.document import Document, Heading, Listing, Paragraph, Section, Table, facts
+from dpaudit.report.interface import Depth, Report
 from dpaudit.report.rounding import at_least, at_most
 
 DEMO = ("model", "calibration", "claimed", "proven ≤", "attacked ≥", "verdict", "mean regret")
@@ -58,3 +60,38 @@ def rules_report(rules: Sequence[Rule]) -> Report:
 def rule_report(rule: Rule) -> Report:
     section = Section([Heading(f"{rule.id}: {rule.title}"), facts({"why": rule.why, "do": rule.remedy})])
     return Report(lambda depth: Document(rule.id, [section]), lambda: {"schema": "dpaudit.explain/1", **vars(rule)})
+
+
+def init_report(done: Mapping[str, str], checked: Checked) -> Report:
+    """What was written and kept, the gate's table, and what to do with it."""
+    gate = check_report(checked)
+    steps = Listing(
+        [
+            "dpaudit audit privacy/ratings.py: the verdict in full",
+            "pytest privacy: the same as a test",
+            "change privacy/ratings.py into yours, and the budget in pyproject.toml",
+        ]
+    )
+    files, next_steps = Section([Heading("files"), facts(dict(done), 33)]), Section([Heading("next"), steps])
+    data = {"schema": "dpaudit.init/1", "files": dict(done), "check": checked.to_dict()}
+
+    def document(depth: Depth) -> Document:
+        return Document("First files", [files, *gate.document(depth).sections, next_steps])
+
+    return Report(document, lambda: data)
+
+
+def doctor_report(found: Sequence[Mapping[str, str]]) -> Report:
+    """Every part with its mark; below, what to do about what is missing."""
+    marks = {"fine": "✓", "absent": "·", "broken": "✗"}
+    rows = [(f"{marks[fact['state']]} {fact['part']}", fact["found"]) for fact in found]
+    todo = [f"{fact['part']}: {fact['remedy']}" for fact in found if fact["remedy"]]
+    broken = [fact["part"] for fact in found if fact["state"] == "broken"]
+    end = f"not fit: {', '.join(broken)}" if broken else "fit; parts with · are extras"
+    sections = [
+        Section([Table(("part", "found"), rows)]),
+        *([Section([Listing(todo)])] if todo else []),
+        Section([Paragraph(end)]),
+    ]
+    data = {"schema": "dpaudit.doctor/1", "parts": [dict(fact) for fact in found], "fit": not broken}
+    return Report(lambda depth: Document("Doctor", sections), lambda: data)
