@@ -11,6 +11,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from algorithms.baselines.contexts import ContextPolicy
 from algorithms.elimination.loop import Play
 from algorithms.elimination.pulls import Pulls
 
@@ -25,6 +26,7 @@ class Setting:
     horizon: int
     low: float = -1.0
     high: float = 1.0
+    contexts: int = 1  # above 1: actions are those of all contexts, one after the other, and each round draws its context
 
 
 class Policy(Protocol):
@@ -40,6 +42,14 @@ class Policy(Protocol):
         """Only these rows go on."""
 
 
+@runtime_checkable
+class Telling(Policy, Protocol):
+    """A policy that tells clients more than the action."""
+
+    def told(self, action: np.ndarray) -> np.ndarray:
+        """What clients are told, one row per trial: the action, then what else is public."""
+
+
 class System(Protocol):
     """One system of the literature: its policy, and what its rewards leave behind."""
 
@@ -47,7 +57,8 @@ class System(Protocol):
         """For actions (trials, K, d)."""
 
     def statistic(self, channel: Any, rewards: Any, pulls: Pulls, block: int, points: np.ndarray) -> np.ndarray:
-        """The noisy sum of the block's rewards, one row per trial; ``points`` (trials, d) are the actions played."""
+        """The noisy sum of the block's rewards, one row per trial; ``points`` (trials, d) are the actions played, and what
+        a ``Telling`` policy adds to them."""
 
 
 @runtime_checkable
@@ -64,7 +75,9 @@ class _Course:
     def __init__(self, setting: Setting, system: System, trials: int) -> None:
         actions = setting.actions if setting.actions.ndim == 3 else setting.actions[None]
         self.actions = np.broadcast_to(actions, (trials, *actions.shape[1:]))
-        self.horizon, self.policy = setting.horizon, system.policy(self.actions, setting.horizon)
+        policy: Any = system.policy(self.actions, setting.horizon)
+        self.policy: Policy = policy if setting.contexts == 1 else ContextPolicy(policy, setting.contexts)
+        self.horizon = setting.horizon
         self.time, self.trial = np.zeros(trials, np.int64), np.arange(trials)
         self.pulls = np.zeros((trials, actions.shape[1]), np.int64)
         self.best, self.blocks = np.zeros(trials, np.int64), np.zeros(trials, np.int64)
@@ -119,7 +132,7 @@ def _statistic(
     course: _Course, system: System, action: np.ndarray, length: np.ndarray, rewards: Any, channel: Any, single: bool
 ) -> np.ndarray:
     rows, block = np.arange(len(action)), len(course.codes)
-    points = course.actions[rows, action]
+    points = course.policy.told(action) if isinstance(course.policy, Telling) else course.actions[rows, action]
     pulls = Pulls(course.time, action[:, None], length[:, None], None if single else rows)
     if single:
         return np.atleast_1d(system.statistic(channel, rewards, pulls, block, points))

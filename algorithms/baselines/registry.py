@@ -21,9 +21,11 @@ from algorithms.baselines.blocks import Setting, System
 from algorithms.baselines.linear.chowdhury_zhou import ChowdhuryZhou
 from algorithms.baselines.linear.garcelon import Garcelon
 from algorithms.baselines.linear.han import Han
+from algorithms.baselines.linear.han_gradient import HanGradient
 from algorithms.baselines.linear.oful import Oful
 from algorithms.baselines.linear.phased_elimination import Phased
 from algorithms.baselines.linear.shariff_sheffet import ShariffSheffet
+from algorithms.baselines.linear.wishart_tree import WishartTree
 from algorithms.baselines.linear.zheng import Zheng
 from algorithms.elimination.bandit_subject import action_array
 from dpaudit.claims import InvalidValue, Number, exact_delta, positive, whole
@@ -42,6 +44,7 @@ class Place:
     delta: Fraction
     horizon: int
     dimension: int
+    contexts: int = 1
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,7 @@ class Baseline:
     approximate: bool = False  # its claim needs δ > 0
     unconfirmed: str = ""  # what could not be confirmed from the original paper; empty where all was
     unproven: str = ""  # why no theorem here carries its claim; empty where one does
+    contextual: bool = False  # it may be run with stochastic contexts
 
     @property
     def observer(self) -> str:
@@ -65,12 +69,18 @@ class Baseline:
 SYSTEMS = {
     row.name: row
     for row in (
-        Baseline("oful", "Abbasi-Yadkori et al. 2011", lambda at: Oful(at.horizon), "nonprivate", "1/2"),
+        Baseline("oful", "Abbasi-Yadkori et al. 2011", lambda at: Oful(at.horizon), "nonprivate", "1/2", contextual=True),
         Baseline("phased-elimination", "Lattimore and Szepesvári 2020, ch. 22", lambda _: Phased(), "nonprivate", "1/2"),
         Baseline(
             "shariff-sheffet", "Shariff and Sheffet 2018, Gaussian tree",
-            lambda at: ShariffSheffet(at.epsilon, at.delta, at.horizon, at.dimension), "central", "1/2",
+            lambda at: ShariffSheffet(at.epsilon, at.delta, at.horizon, at.dimension, at.contexts), "central", "1/2",
             approximate=True, unconfirmed="shift, from a public implementation, and width; a leaf of its tree is a block",
+            contextual=True,
+        ),
+        Baseline(
+            "shariff-sheffet-wishart", "Shariff and Sheffet 2018, Wishart tree",
+            lambda at: WishartTree(at.epsilon, at.delta, at.horizon, at.dimension, at.contexts), "central", "1/2",
+            approximate=True, unconfirmed="degrees of freedom and width; a leaf of its tree is a block", contextual=True,
         ),
         Baseline(
             "sajed-sheffet", "Sajed and Sheffet 2019", lambda at: SajedSheffet(at.epsilon, at.horizon), "central", "1/2",
@@ -85,27 +95,31 @@ SYSTEMS = {
         ),
         Baseline(
             "zheng", "Zheng et al. 2020", lambda at: Zheng(at.epsilon, at.delta, at.horizon, at.dimension), "local", "3/4",
-            approximate=True, unconfirmed="shift and width, from a public implementation",
+            approximate=True, unconfirmed="shift and width, from a public implementation", contextual=True,
         ),
         Baseline(
             "han", "Han et al. 2021, least squares", lambda at: Han(at.epsilon, at.delta, at.horizon, at.dimension), "local",
-            "1/2", approximate=True, unconfirmed="σ and shift; needs contexts of much variety",
+            "1/2", approximate=True, unconfirmed="σ and shift; needs contexts of much variety", contextual=True,
+        ),
+        Baseline(
+            "han-gradient", "Han et al. 2021, gradients", lambda at: HanGradient(at.epsilon, at.dimension), "local", "1/2",
+            unconfirmed="steps and the constants of the mechanism; needs contexts of much variety", contextual=True,
         ),
         Baseline(
             "garcelon", "Garcelon et al. 2022", lambda at: Garcelon(at.epsilon, at.delta, at.horizon, at.dimension), "shuffled",
-            "2/3", approximate=True, unconfirmed="batch length and widths",
+            "2/3", approximate=True, unconfirmed="batch length and widths", contextual=True,
         ),
         Baseline(
             "chowdhury-zhou", "Chowdhury and Zhou 2022, amplified",
             lambda at: ChowdhuryZhou(at.epsilon, at.delta, at.horizon, at.dimension), "shuffled", "3/5",
             approximate=True, unconfirmed="σ, batch length and widths",
-            unproven="no theorem here amplifies shuffled Gaussian reports: they are charged unshuffled",
+            unproven="no theorem here amplifies shuffled Gaussian reports: they are charged unshuffled", contextual=True,
         ),
     )
 }  # fmt: skip
 
 
-def make_setting(horizon: Any, actions: Any) -> tuple[Setting, str]:
+def make_setting(horizon: Any, actions: Any, contexts: int = 1) -> tuple[Setting, str]:
     """What is public and fixed in advance, checked; and a notice about the actions."""
     rounds = whole(horizon, "horizon", 3)
     if rounds > 2**32:
@@ -113,11 +127,15 @@ def make_setting(horizon: Any, actions: Any) -> tuple[Setting, str]:
     points, notice = action_array(actions, rounds)
     if np.linalg.norm(points, axis=1).max() > 1 + 1e-12:
         raise InvalidValue("actions", "an action longer than 1", "of norm at most 1")
-    return Setting(points, rounds), notice
+    return Setting(points, rounds, contexts=contexts), notice
 
 
-def make_baseline(name: str, epsilon: Number, delta: Number | None, horizon: Any, actions: Any, calibration: str) -> Subject:
-    """The system as a subject. Raises InvalidValue for another calibration, or a δ that its claim cannot have."""
+def make_baseline(
+    name: str, epsilon: Number, delta: Number | None, horizon: Any, actions: Any, calibration: str, contexts: Any = 1
+) -> Subject:
+    """The system as a subject. ``contexts``: its evaluation draws one of so many sets of actions in each round.
+
+    Raises InvalidValue for another calibration, a δ that its claim cannot have, or contexts where it is not made for them."""
     row = SYSTEMS[name]
     if calibration != CALIBRATION:
         raise InvalidValue("calibration", calibration, f"left out: {name} has the constants of its authors only")
@@ -126,9 +144,11 @@ def make_baseline(name: str, epsilon: Number, delta: Number | None, horizon: Any
     chosen = (DELTA if row.approximate else 0) if delta is None else delta
     if row.approximate and not 0 < exact_delta(chosen) < 1:
         raise InvalidValue("delta", chosen, f"above 0 for {name}")
-    setting, notice = make_setting(horizon, actions)
+    if whole(contexts, "contexts", 1, 1000) > 1 and not row.contextual:
+        raise InvalidValue("contexts", contexts, f"left out: {name} has the same actions in every round")
+    setting, notice = make_setting(horizon, actions, int(contexts))
     claim = dp.Claim(epsilon, chosen, row.observer)
-    system = row.make(Place(claim.epsilon, claim.delta, setting.horizon, setting.actions.shape[1]))
+    system = row.make(Place(claim.epsilon, claim.delta, setting.horizon, setting.actions.shape[1], setting.contexts))
     notes = {"source": row.source, "model": row.model}
     notes |= {"unconfirmed": row.unconfirmed} if row.unconfirmed else {}
     notes |= {"unproven": row.unproven} if row.unproven else {}
@@ -140,15 +160,17 @@ def make_baseline(name: str, epsilon: Number, delta: Number | None, horizon: Any
 def _factory(name: str) -> Callable[..., Subject]:
     @with_calibrations(CALIBRATION)
     def factory(
-        *, epsilon: Number = 1, delta: Number | None = None, horizon: Any, actions: Any = None, calibration: str = CALIBRATION
-    ) -> Subject:
-        return make_baseline(name, epsilon, delta, horizon, actions, calibration)
+        *, epsilon: Number = 1, delta: Number | None = None, horizon: Any, actions: Any = None, calibration: str = CALIBRATION,
+        contexts: Any = 1,
+    ) -> Subject:  # fmt: skip
+        return make_baseline(name, epsilon, delta, horizon, actions, calibration, contexts)
 
     row = SYSTEMS[name]
     factory.__doc__ = f"{row.source}: {row.model}."
-    return in_table(Printed(row.source, row.model, row.exponent, row.unconfirmed))(factory)
+    return in_table(Printed(row.source, row.model, row.exponent, row.unconfirmed, row.contextual))(factory)
 
 
-oful, phased_elimination, shariff_sheffet, sajed_sheffet, ren, tenenbaum, zheng, han, garcelon, chowdhury_zhou = (
-    _factory(name) for name in SYSTEMS
-)
+(
+    oful, phased_elimination, shariff_sheffet, shariff_sheffet_wishart, sajed_sheffet, ren, tenenbaum, zheng, han, han_gradient,
+    garcelon, chowdhury_zhou,
+) = (_factory(name) for name in SYSTEMS)  # fmt: skip

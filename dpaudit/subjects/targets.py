@@ -58,6 +58,7 @@ class Printed:
     model: str  # nonprivate, central, local or shuffled
     exponent: str  # of T in the claimed regret, a fraction
     unconfirmed: str = ""  # what could not be confirmed from the source; empty where all was
+    contextual: bool = False  # its factory takes ``contexts``: so many sets of actions, one drawn in each round
 
 
 def in_table(row: Printed) -> Callable[[Factory], Factory]:

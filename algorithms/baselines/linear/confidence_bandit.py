@@ -36,8 +36,9 @@ class ConfidenceBandit:
         self.matrix, self.vector = np.zeros((trials, dimension, dimension)), np.zeros((trials, dimension))
         self.time = np.zeros(trials, np.int64)
 
-    def choose(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        """Noise can leave V + shift indefinite: eigenvalues below the shift over 2 are raised to it."""
+    def scores(self) -> tuple[np.ndarray, np.ndarray]:
+        """The index and the leverage of every action. Noise can leave V + shift indefinite: eigenvalues below half the shift are
+        raised to it."""
         shift = self.system.shift(self.time)
         values, vectors = np.linalg.eigh(self.matrix)
         values = np.maximum(values + shift[:, None], shift[:, None] / 2)
@@ -46,12 +47,17 @@ class ConfidenceBandit:
         leverage = np.einsum("bkd,bd->bk", points**2, 1 / values)
         growth = np.log(values / shift[:, None]).sum(axis=1)
         width = self.system.width(self.time, np.maximum(growth, 0.0))
-        index = np.einsum("bkd,bd->bk", points, centre) + width[:, None] * np.sqrt(leverage)
-        coins = rng.random(index.shape)
-        coins[index < index.max(axis=1, keepdims=True)] = -1.0
-        action = coins.argmax(axis=1)
-        length = self.system.length(self.time, leverage[np.arange(len(action)), action])
-        return action, length
+        index: np.ndarray = np.einsum("bkd,bd->bk", points, centre) + width[:, None] * np.sqrt(leverage)
+        return index, leverage
+
+    def length(self, leverage: np.ndarray) -> np.ndarray:
+        """Rounds of the next block, by the leverage of what is played."""
+        return self.system.length(self.time, leverage)
+
+    def choose(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        index, leverage = self.scores()
+        action = largest(index, rng)
+        return action, self.length(leverage[np.arange(len(action)), action])
 
     def learn(self, action: np.ndarray, length: np.ndarray, statistic: np.ndarray, rng: np.random.Generator) -> None:
         points = self.actions[np.arange(len(action)), action]
@@ -62,6 +68,14 @@ class ConfidenceBandit:
     def keep(self, index: np.ndarray) -> None:
         self.actions, self.matrix, self.vector = self.actions[index], self.matrix[index], self.vector[index]
         self.time = self.time[index]
+
+
+def largest(index: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """The place of the largest value along the last axis; ties by a public coin."""
+    coins = rng.random(index.shape)
+    coins[index < index.max(axis=-1, keepdims=True)] = -1.0
+    chosen: np.ndarray = coins.argmax(axis=-1)
+    return chosen
 
 
 def outer(points: np.ndarray, length: np.ndarray) -> np.ndarray:

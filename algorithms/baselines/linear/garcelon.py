@@ -16,54 +16,15 @@ from typing import Any
 import numpy as np
 
 import dpaudit as dp
-from algorithms.baselines.linear.confidence_bandit import ConfidenceBandit, noisy_shift, noisy_width
+from algorithms.baselines.linear.fixed_batches import FixedBatches
+from algorithms.baselines.linear.weighted_bits import WeightedBits
 from algorithms.elimination.pulls import Pulls
 from algorithms.optimistic.privacy_steps import amplitude
-from algorithms.optimistic.rounded_reports import RoundedReports
-from algorithms.rewards import ConstantExceptOne, SealedRewards
-
-
-class WeightedBits(RoundedReports):
-    """Bits of w·r: 1 with probability (1 + w·r)/2, to 2^-20. One weight for each trial."""
-
-    def __init__(self, rewards: Any, pulls: Pulls, rng: np.random.Generator, weights: np.ndarray) -> None:
-        super().__init__(rewards, pulls, rng)
-        self._weights = weights
-
-    def _ask(self) -> Any:
-        if self._bits is None:
-            start, n, state = int(self.pulls.start[0]), self.n, self.pulls.state
-            values = self.rewards.each((start, start + n), np.repeat(self.pulls.arms[0], n))
-            shape = (n,) if state is None else (len(state), n)
-            weighted = values * float(self._weights[0])  # every report is drawn for one action at a time
-            self._bits = np.where(weighted >= self._thresholds(shape), 1.0, 0.0)
-        return self._bits
-
-    def sum_units(self, grid: Fraction) -> np.ndarray:
-        """How many bits are 1, (1,) or (trials, 1), by its law."""
-        rewards = self.rewards.rewards if isinstance(self.rewards, SealedRewards) else self.rewards
-        weights = self._weights[0] if self.pulls.state is None else self._weights[:, None]
-        if rewards.exchangeable:
-            high = np.rint((self.pulls.sums(rewards) + self.counts) / 2).astype(np.int64)
-            up, down = (self._rng.binomial(n, (1 + w) / 2) for n, w in ((high, weights), (self.counts - high, -weights)))
-            return np.asarray(up + down)
-        if isinstance(rewards, ConstantExceptOne):
-            begin, stop = self.pulls.rounds()
-            inside = ((begin <= rewards.t) & (rewards.t < stop)).astype(np.int64)
-            inside = inside[0 if self.pulls.state is None else self.pulls.state]
-            others, own = ((1 + weights * value) / 2 for value in (rewards.base, rewards.value))
-            return np.asarray(self._rng.binomial(self.counts - inside, others) + self._rng.binomial(inside, own))
-        return np.atleast_1d(self.units(grid).sum(axis=-1, keepdims=True))
 
 
 @dataclass(frozen=True)
-class Garcelon:
-    """(ε, δ) for what leaves the shuffler, for a client's context and reward."""
-
-    epsilon: Fraction
-    delta: Fraction
-    horizon: int
-    dimension: int
+class Garcelon(FixedBatches):
+    """Every coordinate's bits are a batch of their own."""
 
     @property
     def batch(self) -> int:
@@ -78,21 +39,6 @@ class Garcelon:
     @property
     def size(self) -> float:
         return amplitude(self.response)
-
-    def policy(self, actions: np.ndarray, horizon: int) -> ConfidenceBandit:
-        return ConfidenceBandit(self, actions)
-
-    def length(self, time: np.ndarray, leverage: np.ndarray) -> np.ndarray:
-        return np.full(len(time), self.batch)
-
-    def _spread(self, time: np.ndarray) -> np.ndarray:
-        return self.size * np.sqrt(np.maximum(time, self.batch))
-
-    def shift(self, time: np.ndarray) -> np.ndarray:
-        return 2 * noisy_shift(self._spread(time), self.dimension, self.horizon)
-
-    def width(self, time: np.ndarray, growth: np.ndarray) -> np.ndarray:
-        return noisy_width(self._spread(time), growth, self.dimension, self.horizon)
 
     def squares(self, points: np.ndarray, length: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Each entry as ±C with its mean: C(2·Bin(n, ½ + entry/2C) − n)."""

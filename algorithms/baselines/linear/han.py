@@ -2,7 +2,7 @@
 
 Clients send what Zheng's send, at the same σ; that the authors' constant is this one, and the shift, were not confirmed from
 the paper. A greedy choice explores by the variety of contexts: with one context for all, as here, it can stay with a wrong
-action. Their other form, stochastic gradients through an ε-LDP mechanism on the ball, is not implemented.
+action. Their other form is in ``han_gradient``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """OFUL (Abbasi-Yadkori, Pál and Szepesvári 2011), rarely switching: the yardstick without privacy.
 
-λ = 1, |θ| ≤ 1, rewards 1-sub-Gaussian, δ = 1/T. The policy changes when det V has doubled (their Section 5.1 with C = 1), so
-that a block with one action has a closed form for its length.
+λ = 1, |θ| ≤ 1, rewards 1-sub-Gaussian, δ = 1/T. The policy changes when det V has grown by a tenth (their Section 5.1 with C =
+1/10; C is free there), so that a block with one action has a closed form for its length. At K = 10, d = 2, T = 10^6 the mean
+regret is about 750; with C = 1 it would be 950, with C = 1/100 730, and with δ = 1/100 in place of 1/T 570.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ import numpy as np
 from algorithms.baselines.linear.confidence_bandit import ConfidenceBandit, outer
 from algorithms.elimination.pulls import Pulls
 
+GROWTH = 0.1  # C: a block ends when det V is 1 + C times what it was
+
 
 @dataclass(frozen=True)
 class Oful:
@@ -26,8 +29,8 @@ class Oful:
         return ConfidenceBandit(self, actions)
 
     def length(self, time: np.ndarray, leverage: np.ndarray) -> np.ndarray:
-        """det(V + nxxᵀ) = det V·(1 + n|x|²) ≥ 2 det V."""
-        return np.ceil(np.minimum(1 / np.maximum(leverage, 1e-15), 2.0 * self.horizon)).astype(np.int64)
+        """det(V + nxxᵀ) = det V·(1 + n|x|²) ≥ (1 + C) det V."""
+        return np.ceil(np.minimum(GROWTH / np.maximum(leverage, 1e-15), 2.0 * self.horizon)).astype(np.int64)
 
     def shift(self, time: np.ndarray) -> np.ndarray:
         return np.ones(len(time))

@@ -7,7 +7,7 @@ as in the paper; it comes from public coins. Σ y² is used by nothing and left 
 
 Theirs has a leaf for each round. Here a leaf is a block of rounds with one action, an eighth of the time before it, so that n,
 m and the noise are smaller than for a leaf per round: less regret, at the same claim. Υ = σ√(2m)(4√d + 2 log 2T) is that of a
-public implementation at its α = 1; neither it nor the width β was confirmed from the paper. The Wishart form is not implemented.
+public implementation at its α = 1; neither it nor the width β was confirmed from the paper. Their other form: ``wishart_tree``.
 """
 
 from __future__ import annotations
@@ -39,8 +39,7 @@ class TreeBandit(ConfidenceBandit):
     def learn(self, action: np.ndarray, length: np.ndarray, statistic: np.ndarray, rng: np.random.Generator) -> None:
         squares = self.system.squares(self.actions[np.arange(len(action)), action], length, rng)
         self.matrix = self._squares.add(squares, lambda node: node + self._noise(node.shape, rng))
-        self.vector = statistic
-        self.time += length
+        self.vector, self.time = statistic, self.time + length
 
     def _noise(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
         """(Z + Zᵀ)/√2 of Z with entries N(0, σ²)."""
@@ -57,15 +56,16 @@ class ShariffSheffet:
     delta: Fraction
     horizon: int
     dimension: int
+    contexts: int = 1  # each has a leaf of its own in every block
     tree: Any = None  # the stream of one run
 
     @property
     def leaves(self) -> int:
-        """How many blocks fit into the horizon."""
+        """How many blocks fit into the horizon; with contexts, also those of a block that is cut."""
         time = count = 0
         while (time := time + max(_FIRST, time // _REPEAT)) <= self.horizon:
             count += 1
-        return max(1, count)
+        return max(1, count) if self.contexts == 1 else (count + 1) * self.contexts
 
     @property
     def levels(self) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from algorithms.baselines.linear.confidence_bandit import along, noisy_shift, noisy_width, outer, symmetric_noise
-from algorithms.baselines.linear.oful import Oful
+from algorithms.baselines.linear.oful import GROWTH, Oful
 
 RNG_SEED = 5
 
@@ -23,7 +23,7 @@ def test_the_index_is_that_of_ridge_regression():
     action, length = policy.choose(rng)
     assert action.item() == int(np.argmax(index))
     chosen = actions[0, action.item()]
-    assert length.item() == np.ceil(1 / (chosen @ inverse @ chosen))
+    assert length.item() == np.ceil(GROWTH / (chosen @ inverse @ chosen))
 
 
 def test_noise_across_an_action_is_orthogonal_to_it_and_of_the_declared_size():
