@@ -47,6 +47,7 @@ class Decision:
     correction: Any = None  # a text, an object or None: what holds instead
     severity: str | None = None  # None: as its check says for a claim that does not hold
     basis: str | None = None  # None: as its check says for a claim that holds
+    breaks: Sequence[str] = ()  # claims that hold as printed, and no longer with this repair alone
 
 
 @dataclass(frozen=True)
@@ -99,6 +100,7 @@ class Decided:
     severity: str = "none"
     basis: str | None = None
     needs: Sequence[str] = ()
+    breaks: Sequence[str] = ()
 
     @property
     def summary(self) -> str:
@@ -109,7 +111,7 @@ class Decided:
 
     def to_dict(self) -> dict[str, Any]:
         about: dict[str, Any] = {"id": self.id, "where": self.where, "statement": self.statement, "verdict": self.verdict}
-        about |= {"severity": self.severity, "basis": self.basis, "needs": list(self.needs)}
+        about |= {"severity": self.severity, "basis": self.basis, "needs": list(self.needs), "breaks": list(self.breaks)}
         decision = {"evidence": dict(self.evidence), "correction": self.correction, "code": dict(self.code)}
         return {**about, **decision, "stale": list(self.stale), "failed": self.failed}
 
@@ -236,26 +238,28 @@ def decide(check: Any, quick: bool) -> Decided:
         raise ClaimError(check.id, "its decision carries no evidence")
     if not isinstance(correction, str | dict | None):
         raise ClaimError(check.id, "its correction must be a text, an object or None")
-    severity, basis, needs = _rating(check, decision, verdict)
+    severity, basis, needs, breaks = _rating(check, decision, verdict)
     return Decided(
         check.id, check.where, check.statement, verdict, evidence, correction, digests(check), round(seconds, 3),
-        severity=severity, basis=basis, needs=needs,
+        severity=severity, basis=basis, needs=needs, breaks=breaks,
     )  # fmt: skip
 
 
-def _rating(check: Any, decision: Any, verdict: str) -> tuple[str, str | None, tuple[str, ...]]:
+def _rating(check: Any, decision: Any, verdict: str) -> tuple[str, str | None, tuple[str, ...], tuple[str, ...]]:
     """A claim that holds has a basis, one that does not a severity."""
     severity = getattr(decision, "severity", None) or getattr(check, "severity", "none")
     basis = getattr(decision, "basis", None) or getattr(check, "basis", None)
-    needs = getattr(check, "needs", ())
+    needs, breaks = getattr(check, "needs", ()), getattr(decision, "breaks", ())
     if severity not in SEVERITIES:
         raise ClaimError(check.id, "its severity must be one of " + ", ".join(SEVERITIES))
     if basis is not None and basis not in BASES:
         raise ClaimError(check.id, "its basis must be one of " + ", ".join(BASES))
-    if isinstance(needs, str) or not all(isinstance(name, str) for name in needs):
-        raise ClaimError(check.id, "what it needs must be ids of claims")
+    for word, names in (("needs", needs), ("breaks", breaks)):
+        if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+            raise ClaimError(check.id, f"what it {word} must be ids of claims")
     holds = verdict == "verified"
-    return (severity if verdict in ("refuted", "conditional") else "none"), (basis if holds else None), tuple(needs)
+    grade = severity if verdict in ("refuted", "conditional") else "none"
+    return grade, (basis if holds else None), tuple(needs), tuple(breaks)
 
 
 def attempt(check: Any, quick: bool) -> Decided:

@@ -41,7 +41,13 @@ def _read_entry(entry: Any, checks: Mapping[str, Any]) -> Decided:
 
 def _rating(entry: Any) -> dict[str, Any]:
     """Evidence that was stored before claims had them has none."""
-    severity, basis, needs = entry.get("severity", "none"), entry.get("basis"), entry.get("needs", [])
-    if severity not in SEVERITIES or (basis is not None and basis not in BASES) or not isinstance(needs, list):
+    severity, basis, needs, breaks = (
+        entry.get("severity", "none"),
+        entry.get("basis"),
+        entry.get("needs", []),
+        entry.get("breaks", []),
+    )
+    lists = isinstance(needs, list) and isinstance(breaks, list)
+    if severity not in SEVERITIES or (basis is not None and basis not in BASES) or not lists:
         raise TypeError
-    return {"severity": severity, "basis": basis, "needs": tuple(str(name) for name in needs)}
+    return {"severity": severity, "basis": basis, "needs": tuple(map(str, needs)), "breaks": tuple(map(str, breaks))}

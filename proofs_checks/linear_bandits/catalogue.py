@@ -39,6 +39,7 @@ MODULES = (
     "repairs.known_actions",
     "repairs.endpoint_pair",
     "repairs.same_randomiser",
+    "joint.theorems",
 )
 
 

@@ -42,7 +42,7 @@ RATINGS = {
     "remark-fw.iterations": _proven(),
     "remark-fw.support": _repairable("remark-fw.iterations"),
     "remark-fw.initialisation": _proven("remark-fw.iterations"),
-    "alg.q-range": _checked(),
+    "alg.q-range": _proven(),
     "alg.batch-count": _slip("alg.q-range", basis="range"),
     "alg.horizon": _repairable("alg.batch-count"),
     "fix.batches": _checked("alg.q-range"),
@@ -60,7 +60,7 @@ RATINGS = {
     "proof1.net-count": _proven("lemma-net.size"),
     "proof1.small-batches": _constant("lemma-core.leverage"),
     "lemma-central.quantifier": _slip(basis="range"),
-    "lemma-central.concentration": _checked("lemma-core.leverage", "lemma-laplace.branch1", "lemma-laplace.branch2"),
+    "lemma-central.concentration": _proven("lemma-core.leverage", "alg.q-range"),
     "lemma-central.noise-tail": _repairable("lemma-laplace.branch1", "lemma-laplace.branch2"),
     "lemma-laplace.mgf-step": _repairable(),
     "lemma-laplace.branch1": _repairable("lemma-laplace.mgf-step"),
@@ -106,4 +106,16 @@ RATINGS = {
     "fix.known-actions": _checked("fix.eps0-clones", "thm3.reduction"),
     "tight.endpoint-pair": _proven(),
     "shuffle.same-randomiser": _proven(),
+    "fix.theorem1": _proven(
+        "fix.noise", "fix.central-gamma", "fix.tight-gamma", "fix.laplace-sum", "fix.elimination", "fix.batches", "fix.span",
+        "lemma-core.leverage", "proof1.net-loss",
+    ),
+    "fix.theorem2": _proven(
+        "fix.noise", "fix.local-gamma", "fix.tight-gamma", "fix.laplace-sum", "fix.elimination", "fix.batches", "fix.span",
+        "lemma-core.leverage", "proof1.net-loss",
+    ),
+    "fix.theorem3": _proven(
+        "fix.noise", "fix.eps0-closed", "fix.local-gamma", "fix.laplace-sum", "fix.elimination", "fix.batches", "fix.span",
+        "thm3.one-batch-per-client", "thm3.reduction", "lemma-core.leverage", "proof1.net-loss",
+    ),
 }  # fmt: skip

@@ -233,7 +233,7 @@ def test_claims_json_follows_its_schema_and_names_each_claim_once(shared_cli: Cl
     assert all({"severity", "basis", "needs"} <= set(claim) for claim in document["claims"])
     assert all((claim["severity"] == "none") == (claim["verdict"] in ("verified", "unchecked")) for claim in document["claims"])
     assert all((claim["basis"] is None) == (claim["verdict"] != "verified") for claim in document["claims"])
-    assert {name for claim in document["claims"] for name in claim["needs"]} <= set(ids)
+    assert {name for claim in document["claims"] for name in (*claim["needs"], *claim["breaks"])} <= set(ids)
     fatal = {claim["id"] for claim in document["claims"] if claim["severity"] == "fatal"}
     assert {"thm1.privacy", "thm2.privacy", "thm3.privacy", "thm3.domain"} <= fatal
     assert len(ids) == len(set(ids))

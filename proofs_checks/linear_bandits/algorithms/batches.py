@@ -57,13 +57,14 @@ def q_range(quick: bool, *, exponent: Exponent = printed_exponent) -> Decision:
     evidence = {
         "largest log q": {"log q": short(highest[0], 12), "T": highest[1]},
         "least log q": {"log q": short(lowest[0], 12), "T": lowest[1]},
-        "range": f"every T from 2 to {last}; T = 1 has no q (log 1 = 0)",
+        "range": f"every T ≥ 2, by the argument; scanned from 2 to {last}; T = 1 has no q (log 1 = 0)",
         "logarithm": "natural: with base 2, q = 2^(1+1/log₂T) ≤ e for T ≥ 5",
     }
     if failing:
         value = math.exp(float(exponent(np.array([float(failing[0])]))[0]))
         return decided("refuted", f"T = {failing[0]}: q = {value:.6g} is outside [e, e²]", evidence)
-    return decided("verified", f"e ≤ q ≤ e² for every T from 2 to {last}; equality q = e² at T = {highest[1]}", evidence)
+    argument = "log q = 1 + log 2/log T falls from 2 at T = 2 towards 1, so e ≤ q ≤ e² for every T ≥ 2"
+    return decided("verified", f"{argument}; scanned up to {last}, equality q = e² at T = {highest[1]}", evidence)
 
 
 def _sums(horizons: np.ndarray, exponent: Exponent, ceilings: bool) -> tuple[np.ndarray, np.ndarray]:
@@ -101,7 +102,8 @@ def batch_count(quick: bool, *, exponent: Exponent = printed_exponent) -> Decisi
         horizon = small[0] if small else plain[0]
         sums, logs = _sums(np.array([float(horizon)]), exponent, False)
         summary = (
-            f"T = {horizon}: ⌊log T⌋ = {logs[0]}, Σ q^i = {sums[logs[0], 0]:.5g} < T; holds for all T from {plain[-1] + 1} on"
+            f"the count holds by construction, for the loop ends at log T − 1; only its reason fails, at {len(plain)} horizons: "
+            f"T = {horizon}: ⌊log T⌋ = {logs[0]}, Σ q^i = {sums[logs[0], 0]:.5g} < T; it holds for all T from {plain[-1] + 1} on"
         )
         # q^⌊log T⌋ ≥ 2T/q, so that Σ q^i ≥ (2T − q)/(q − 1), at least T once T(3 − q) ≥ q; q falls in T
         some = np.arange(2.0, 5000.0)

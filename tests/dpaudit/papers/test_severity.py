@@ -37,6 +37,16 @@ def test_other_ratings_are_refused(rating: dict[str, Any]) -> None:
         decide(check("refuted", **rating), True)
 
 
+def test_what_a_repair_breaks_is_written_and_read_again() -> None:
+    one = check("verified", {"breaks": ("a.d",)})
+    entry = decide(one, True).to_dict()
+    assert entry["breaks"] == ["a.d"]
+    (stored,) = read_stored({"schema": "dpaudit.claims/1", "claims": [entry]}, {"a.b": one})
+    assert stored.breaks == ("a.d",)
+    with pytest.raises(ClaimError):
+        decide(check("verified", {"breaks": "a.d"}), True)
+
+
 def test_stored_evidence_keeps_its_rating_and_older_evidence_has_none() -> None:
     one = check("refuted", severity="slip", needs=("a.c",))
     entry = decide(one, True).to_dict()

@@ -15,7 +15,7 @@ from proofs_checks.linear_bandits.lemmas.local import printed_width as printed_l
 from proofs_checks.linear_bandits.repairs.widths import central_width, local_width
 from proofs_checks.linear_bandits.theorems.regret.chain import STEPS, Budget, Shape, chain, closed, proven
 from proofs_checks.linear_bandits.theorems.regret.first_batch import first_batch, for_all
-from proofs_checks.linear_bandits.theorems.regret.good_event import exponents, failing, from_horizon, slack
+from proofs_checks.linear_bandits.theorems.regret.good_event import exponents, from_horizon, slack
 from proofs_checks.linear_bandits.theorems.regret.models import (
     DELTA,
     LOG_SQUARED,
@@ -100,7 +100,6 @@ def test_the_union_exponent_bounds_the_exact_tail(n):
 def test_the_good_event_is_proven_for_the_printed_width_and_not_for_less():
     assert from_horizon(printed_width)[0]
     assert not from_horizon(lambda n, level: level)[0]
-    assert failing(6) < 1
 
 
 def test_batch_one_is_lost_at_least_as_often_as_the_closed_form_says():

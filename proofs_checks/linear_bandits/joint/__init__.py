@@ -1,0 +1,1 @@
+"""The repaired theorems, each as a whole: privacy, regret, batches and horizon of one algorithm, proven together."""
