@@ -31,7 +31,7 @@ PUBLIC = {
         "SparseVector",
         "UnaryResponse",
     ),
-    "sealed": ("clip_rows", "seal"),
+    "sealed": ("clip_rows", "seal", "seal_frame"),
     "subjects": ("subject",),
     "verdict": ("assert_private", "audit"),
 }

@@ -30,6 +30,7 @@ from dpaudit.noise import SparseVector as SparseVector
 from dpaudit.noise import UnaryResponse as UnaryResponse
 from dpaudit.sealed import clip_rows as clip_rows
 from dpaudit.sealed import seal as seal
+from dpaudit.sealed import seal_frame as seal_frame
 from dpaudit.subjects import subject as subject
 from dpaudit.verdict import assert_private as assert_private
 from dpaudit.verdict import audit as audit
@@ -69,6 +70,7 @@ __all__ = [
     "replace_one",
     "replay",
     "seal",
+    "seal_frame",
     "simulate",
     "subject",
 ]

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.claims import Lower
+from dpaudit.sealed.frames.frame import Frame
 
 SHORT = 12  # records that are all shown
 SHOWN = 3  # exceptions that are
@@ -22,6 +23,8 @@ def describe(data: Any) -> Any:
         return _all(data) if data.size <= SHORT else _many(data.ravel())
     if data is None or isinstance(data, int | float | str | bool):
         return data
+    if isinstance(data, Frame):
+        data = data.records()
     if isinstance(data, list) and len(data) > SHORT:
         return _listed(data)
     return repr(data)[:200]

@@ -30,6 +30,7 @@ from dpaudit.neighbours.categories import SealedTexts
 from dpaudit.neighbours.mixed_records import SealedRecords
 from dpaudit.noise import SecureSource
 from dpaudit.sealed.array import ADD_REMOVE, REPLACE_ONE, Sealed
+from dpaudit.sealed.frames.frame import SealedFrame
 from dpaudit.subjects.sealed_search import refuse_sealed
 from dpaudit.subjects.subject import Subject
 from dpaudit.subjects.targets import code_of
@@ -117,7 +118,7 @@ def deploy(subject: Subject, ledger: Ledger | str | Path, budget: Any = None) ->
 
 def seal_data(subject: Subject, data: Any) -> Any:
     """The data, sealed with the bounds that the subject's neighbours declare. Raises InvalidValue where they declare none."""
-    if isinstance(data, Sealed | SealedTexts | SealedRecords):
+    if isinstance(data, Sealed | SealedTexts | SealedRecords | SealedFrame):
         raise InvalidValue("data", "sealed data", "plain data: a deployment seals it itself, with the bounds of its neighbours")
     _check_shape(subject, data)
     sealed = subject.neighbours.seal(data)

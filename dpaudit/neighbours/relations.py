@@ -13,12 +13,14 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from dpaudit.claims import InvalidValue, Number, exact, float_down, float_up, whole
+from dpaudit.neighbours.frames import Frames
 from dpaudit.neighbours.hypothesis_pairs import draw_examples
 from dpaudit.neighbours.listed_values import Values
 from dpaudit.neighbours.raw_values import Raw
 from dpaudit.neighbours.tables import Rows
 from dpaudit.noise import GRID
 from dpaudit.sealed.array import seal_declared, snap
+from dpaudit.sealed.frames.columns import read_bounds
 
 Pair = tuple[Any, Any]
 Ends = Number | Sequence[Number] | np.ndarray | None
@@ -161,7 +163,7 @@ class Drawn:
 
 ByStrategy = Drawn | Rows | Raw | Values  # relations that Hypothesis searches
 
-Named = ReplaceOne | AddRemove | Rows | Raw | Values
+Named = ReplaceOne | AddRemove | Rows | Raw | Values | Frames
 
 
 def content(data: Any) -> bytes:
@@ -183,19 +185,24 @@ def _bounds(low: Number, high: Number) -> tuple[float, float]:
     return float_up(lower), float_down(upper)
 
 
-def replace_one(n: int, low: Ends = UNSAID, high: Ends = UNSAID, *, values: Iterable[Any] | None = None) -> Named:
+def replace_one(
+    n: int, low: Ends = UNSAID, high: Ends = UNSAID, *, values: Iterable[Any] | None = None, bounds: Any = None
+) -> Named:
     """n records in [low, high]; one of them may be any other value in that range.
 
     Records of several numbers have one low and one high for each. Where both are None, a record may be any number, NaN too.
     ``values=[…]`` instead: every record is one of these integers, categories, texts or rows; NaN and infinities where listed.
+    ``bounds={…}`` instead: records are rows of a table with these columns, as ``dp.seal_frame`` takes them.
     """
-    wide = _wide(n, low, high, values, removal=False)
+    wide = _wide(n, low, high, values, bounds, removal=False)
     return ReplaceOne(whole(n, "n"), *_bounds(low, high)) if wide is None else wide  # type: ignore[arg-type]
 
 
-def add_remove(n: int, low: Ends = UNSAID, high: Ends = UNSAID, *, values: Iterable[Any] | None = None) -> Named:
+def add_remove(
+    n: int, low: Ends = UNSAID, high: Ends = UNSAID, *, values: Iterable[Any] | None = None, bounds: Any = None
+) -> Named:
     """n records, as for ``replace_one``; one of them may be missing."""
-    wide = _wide(n, low, high, values, removal=True)
+    wide = _wide(n, low, high, values, bounds, removal=True)
     return AddRemove(whole(n, "n"), *_bounds(low, high)) if wide is None else wide  # type: ignore[arg-type]
 
 
@@ -210,12 +217,16 @@ def _listed(n: int, values: Iterable[Any], *, removal: bool) -> Values:
     return Values(whole(n, "n"), known, removal)
 
 
-def _wide(n: int, low: Ends, high: Ends, values: Iterable[Any] | None, *, removal: bool) -> Rows | Raw | Values | None:
-    """Records of several numbers, without bounds, or from a list; None for one bounded number each."""
-    if values is not None:
-        if not (low is UNSAID and high is UNSAID):
-            raise InvalidValue("low, high", (low, high), "left out where values are listed")
-        return _listed(n, values, removal=removal)
+def _wide(
+    n: int, low: Ends, high: Ends, values: Iterable[Any] | None, bounds: Any, *, removal: bool
+) -> Rows | Raw | Values | Frames | None:
+    """Records of several numbers, without bounds, from a list, or of a table; None for one bounded number each."""
+    if values is not None or bounds is not None:
+        if not (low is UNSAID and high is UNSAID) or (values is not None and bounds is not None):
+            raise InvalidValue("low, high", (low, high), "left out where values or bounds of columns are given, and one of those")
+        if bounds is not None:
+            return Frames(whole(n, "n"), tuple(read_bounds(bounds).items()), removal)
+        return _listed(n, values or (), removal=removal)
     if low is UNSAID or high is UNSAID:
         raise InvalidValue("low, high", "left out", "given, or values=[…] in their place")
     if low is None and high is None:

@@ -18,11 +18,13 @@ from dpaudit.channel.weighted_sums import Weights, weights_in_force
 from dpaudit.claims import Claim, DpauditError, InvalidValue
 from dpaudit.claims.leak_watch import watching
 from dpaudit.neighbours.categories import SealedTexts
+from dpaudit.neighbours.frames import Frames
 from dpaudit.neighbours.listed_values import Values
 from dpaudit.neighbours.mixed_records import SealedRecords
 from dpaudit.neighbours.relations import AddRemove, Neighbours, ReplaceOne, as_neighbours
 from dpaudit.neighbours.tables import Rows
 from dpaudit.sealed.array import Sealed
+from dpaudit.sealed.frames.frame import SealedFrame
 from dpaudit.sealed.runs import one_run
 from dpaudit.subjects.foreign_randomness import noticing
 from dpaudit.subjects.output_watch import counting_output, diverted_output
@@ -81,7 +83,7 @@ class Subject:
             extra["trials"] = channel.trials
         if "rng" in self.takes:
             extra["rng"] = channel.rng
-        if isinstance(data, Sealed | SealedTexts | SealedRecords):
+        if isinstance(data, Sealed | SealedTexts | SealedRecords | SealedFrame):
             self.weights.known = True
         elif not self.weights.known:
             Context().run(self._learn, data)
@@ -91,7 +93,7 @@ class Subject:
     def _learn(self, data: Any) -> None:
         """Run once on sealed data, so that plain data is released on the same grids."""
         self.weights.known = True
-        if not isinstance(self.neighbours, ReplaceOne | AddRemove | Rows | Values):
+        if not isinstance(self.neighbours, ReplaceOne | AddRemove | Rows | Values | Frames):
             return
         door = simulate(0, every_report=True)
         with suppress(Exception), counting_output(), watching(), one_run(), door as channel:
