@@ -1,4 +1,4 @@
-"""The long tests: ``python -m benchmarks.soak [kills|budget|draws|fuzz|flips|boundary|subjects …] [--scale 0.01] [--count N]``.
+"""The long tests: ``python -m benchmarks.soak [kills|budget|draws|fuzz|flips|logs|boundary|subjects …] [--scale 0.01] [--count N]``.
 
 One line per figure. ``--scale`` multiplies every count; ``--count`` is that of the part ``subjects``, which takes about a
 second a program. All others together take about a quarter of an hour on two idle cores.
@@ -23,6 +23,7 @@ import dpaudit as dp
 from benchmarks.boundary import boundary
 from benchmarks.faults import a_release, flip, kill_writers, race, say_then_store
 from benchmarks.figures import HEADER, Figure, Figures
+from benchmarks.log_faults import logs
 from benchmarks.soak_fuzz import fuzz
 from benchmarks.soak_subjects import PROGRAMS, subjects
 from dpaudit.claims import DpauditError
@@ -138,7 +139,7 @@ def _unreported(contents: Iterator[bytes], path: Path, mark: dict[str, object] |
 
 
 PARTS: dict[str, Callable[[Path, float], Figures]] = {
-    "kills": kills, "budget": budget, "draws": draws, "fuzz": fuzz, "flips": flips, "boundary": boundary,
+    "kills": kills, "budget": budget, "draws": draws, "fuzz": fuzz, "flips": flips, "logs": logs, "boundary": boundary,
     "subjects": subjects,
 }  # fmt: skip
 

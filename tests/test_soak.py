@@ -29,7 +29,7 @@ def soak(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=Path(__file__).parents[1], capture_output=True, text=True, check=False)
 
 
-@pytest.mark.parametrize(("part", "figures"), [("kills", 3), ("draws", 5), ("flips", 5)])
+@pytest.mark.parametrize(("part", "figures"), [("kills", 3), ("draws", 5), ("flips", 5), ("logs", 5)])
 def test_a_part_prints_one_line_for_each_figure_and_meets_it(part: str, figures: int) -> None:
     done = soak(part, "--scale", "0.001")
     assert done.returncode == 0, done.stdout + done.stderr

@@ -51,7 +51,7 @@ class Kept:
 
 def written(ledger: Ledger, record: Release, draw: Callable[[], np.ndarray], key: str | None) -> tuple[np.ndarray, bool]:
     """What leaves a door with a ledger: what is stored under the key, or else drawn after the charge and stored."""
-    with ledger.charge(record.charge(), key) as slot:
+    with ledger.charge(record.charge(), key, later=True) as slot:
         stored = slot.stored
         if stored is None:
             drawn = record.with_values(draw())

@@ -72,6 +72,12 @@ class ExportEntries:
     def sealed(self) -> tuple[int, bytes]:
         return self._sealed
 
+    def head(self) -> None:
+        return None
+
+    def make_durable(self, size: int) -> None:
+        return None
+
     def close(self) -> None:
         self._file.close()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from typing import Any
 
@@ -102,13 +102,19 @@ class Release:
         return {name: getattr(self, name) for name in FACTS}
 
     def with_values(self, values: object) -> Release:
-        """The same release with what was drawn."""
-        return replace(self, values=as_units(values))
+        """The same release with what was drawn; the rest was checked when it was made."""
+        made = object.__new__(Release)
+        made.__dict__.update(self.__dict__, values=as_units(values))
+        return made
 
     def charge(self) -> Charge:
         """What this release costs every record of its cohort, with the facts that other filters need."""
-        facts = facts_of(self.mechanism, show(self.sensitivity), self.parameters, self._facts())
-        return Charge(self.epsilon, self.delta, self.cohort, self.name, facts)
+        charge: Charge | None = self.__dict__.get("_charge")
+        if charge is None:
+            facts = facts_of(self.mechanism, show(self.sensitivity), self.parameters, self._facts())
+            charge = Charge(self.epsilon, self.delta, self.cohort, self.name, facts)
+            object.__setattr__(self, "_charge", charge)  # asked for three times on the way through a door
+        return charge
 
     def to_json(self) -> dict[str, Any]:
         """One form per release: exact numbers as strings; what has its default value is left out."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from dpaudit.ledger.errors import UnreadableLedger
 from dpaudit.ledger.export import OPENING, ExportEntries
 from dpaudit.ledger.store.interface import EntryStore
-from dpaudit.ledger.store.sqlite import MAGIC, SqliteEntries, create
+from dpaudit.ledger.store.sqlite import MAGIC, SqliteEntries, create, is_open_here
 
 
 def open_entries(place: str, first: Callable[[], bytes] | None) -> EntryStore:
@@ -37,6 +37,8 @@ def _starts_with(path: Path, opening: bytes) -> bool:
     try:
         if not stat.S_ISREG(path.stat().st_mode):  # a pipe could wait for ever, a device has no end
             raise UnreadableLedger(str(path), "not a regular file")
+        if is_open_here(path):
+            return opening == MAGIC
         with open(path, "rb") as file:
             return file.read(len(opening)) == opening
     except OSError as error:

@@ -21,7 +21,15 @@ class EntryStore(Protocol):
         ...
 
     def transaction(self) -> AbstractContextManager[None]:
-        """One writer at a time, all or nothing; durable when it ends."""
+        """One writer at a time, all or nothing; everybody sees it when it ends, and ``make_durable`` makes it stay."""
+        ...
+
+    def make_durable(self, size: int) -> None:
+        """So many entries survive whatever happens to the machine when this returns. Nothing is handed out before it."""
+        ...
+
+    def head(self) -> tuple[int, bytes] | None:
+        """The (size, root) that was made durable apart from the entries, before the snapshot began; None where none is kept."""
         ...
 
     def read(self, start: int) -> Iterator[tuple[int, bytes]]: ...

@@ -1,4 +1,4 @@
-"""The ledger: charges are durable before noise is drawn, releases before they are returned."""
+"""The ledger: charges are committed before noise is drawn, and nothing is returned before it is durable."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import json
 import secrets
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -22,6 +21,7 @@ from dpaudit.ledger.spending.budget import Budget, Charge, Filter, Limit, Spend,
 from dpaudit.ledger.spending.filters import filter_for, kind_of
 from dpaudit.ledger.spending.pure_sums import PureSums
 from dpaudit.ledger.store.book import FORMAT, LEDGER_KINDS, Book, catch_up, replay
+from dpaudit.ledger.store.commit_queue import CommitQueue, Request, Result
 from dpaudit.ledger.store.interface import EntryStore
 from dpaudit.ledger.store.slot import Slot, check_key
 
@@ -43,9 +43,13 @@ class Ledger:
     def __init__(self, entries: EntryStore, *, spends: Callable[[], Filter] = PureSums) -> None:
         self._entries, self._spends = entries, spends
         self._lock = threading.RLock()
+        self._commits = CommitQueue(self._lock, self._commit)
         self._book: Book
         self._behind = True  # the book may differ from what is committed
+        self._shared = False  # did others write between the last two commits?
         self._refresh()
+        if not entries.readonly:
+            self.make_durable()  # what a killed process left unacknowledged counts from here on
 
     @property
     def kind(self) -> str:
@@ -89,8 +93,7 @@ class Ledger:
         """Write down that this code releases from here on, unless it stands there. Raises InvalidValue."""
         digests = {**self._book.sources, **sources(code)}
         if (digests, version()) != (self._book.sources, self._book.version):
-            with self._writing():
-                self._put({"entry": "code", "sources": digests, "version": version()})
+            self._submit(lambda: self._put({"entry": "code", "sources": digests, "version": version()}))
 
     def limit(self, budget: Limit, filter: str | None = None, *, proven: bool = False) -> None:
         """Set the budget for good, for every process; later it can only be tightened. Raises InvalidValue.
@@ -102,47 +105,65 @@ class Ledger:
         new = Budget.of(budget)
         filter = new.filter if filter is None else filter
         name = None if filter is None else filter_for(filter, new)
-        with self._writing():
-            old = self._book.budget
-            if old is not None and name is not None and not _continues(filter, name, self._book.filter_name):
-                raise InvalidValue("filter", filter, f"{self._book.filter_name}, as its budget was set with")
-            if old == new and proven <= self._book.proven:
-                return
-            if old is not None and not old.allows((new.epsilon, new.delta)):
-                raise InvalidValue("budget", show(new.epsilon), f"at most its own, ε={show(old.epsilon)}, δ={show(old.delta)}")
-            stamp = {"proven": True} if proven else {}
-            kept = name if old is None or name is None else filter_for(kind_of(self._book.filter_name), new)
-            self._put({"entry": "budget", **new.to_json(), "filter": kept or self._filter.name, **stamp})
+        self._submit(lambda: self._limit(new, filter, name, proven))
         self._refresh()
 
-    def charge(self, charge: Charge, key: str | None = None) -> Slot:
+    def _limit(self, new: Budget, filter: str | None, name: str | None, proven: bool) -> None:
+        old = self._book.budget
+        if old is not None and name is not None and not _continues(filter, name, self._book.filter_name):
+            raise InvalidValue("filter", filter, f"{self._book.filter_name}, as its budget was set with")
+        if old == new and proven <= self._book.proven:
+            return
+        if old is not None and not old.allows((new.epsilon, new.delta)):
+            raise InvalidValue("budget", show(new.epsilon), f"at most its own, ε={show(old.epsilon)}, δ={show(old.delta)}")
+        stamp = {"proven": True} if proven else {}
+        kept = name if old is None or name is None else filter_for(kind_of(self._book.filter_name), new)
+        self._put({"entry": "budget", **new.to_json(), "filter": kept or self._filter.name, **stamp})
+
+    def charge(self, charge: Charge, key: str | None = None, *, later: bool = False) -> Slot:
         """Charge now, durably; then draw, and ``store`` in the slot. A charge that is never used stays spent.
 
         With a key whose release is stored, nothing is charged and ``slot.stored`` holds it. A key that was
         charged but never stored (a crash) is charged again: its noise may have been drawn.
+        ``later``: the charge is committed, and made durable when the slot is stored or left: a machine that stops before then has
+        handed out nothing that rests on it. Only for ``with``.
         Raises BudgetExceeded, and InvalidValue for a key that belongs to another release.
         """
-        self._refuse_early(key, charge)
-        with self._writing():
+        allowed_at = self._refuse_early(key, charge)
+
+        def work() -> Slot:
             done = self._find(key, charge)
             if done is not None:
                 return Slot(self, charge, key, -1, done)
-            self._refuse(charge)
-            place = self._put(charge_to_json(charge, key))
-        return Slot(self, charge, key, place, None)
+            if allowed_at != self._book.tree.size:  # equal: nothing was written since, and it was allowed
+                self._refuse(charge)
+            return Slot(self, charge, key, self._put(charge_to_json(charge, key)), None, later)
+
+        slot = self._submit(work, durable=not later)
+        if later and slot.stored is not None:
+            self.make_durable()
+        return slot
 
     def append(self, release: Release, key: str | None = None) -> Release:
         """Charge and store at once, for values that need no draw; returns what is stored under the key."""
         charge = release.charge()
         self._refuse_early(key, charge)
-        with self._writing():
+
+        def work() -> Release:
             done = self._find(key, charge)
             if done is not None:
                 return done
             self._refuse(charge)
             data = {"entry": "release", "release": release.to_json()}
             self._put(data if key is None else {**data, "key": key})
-        return release
+            return release
+
+        return self._submit(work)
+
+    def make_durable(self) -> None:
+        """Return when every entry that this object has seen will survive the machine."""
+        with self._lock:
+            self._entries.make_durable(self._book.tree.size)
 
     def releases(self) -> Iterator[Release]:
         """All stored releases, in the order of storing."""
@@ -163,6 +184,7 @@ class Ledger:
 
     def head(self) -> Head:
         self._refresh()
+        self.make_durable()
         return Head(self._book.tree.size, self._book.tree.root().hex())
 
     def entries(self) -> Iterator[bytes]:
@@ -191,12 +213,15 @@ class Ledger:
     def _store(self, slot: Slot, release: Release) -> Release:
         if not matches(slot.charge, release.charge()):
             raise InvalidValue("release", release.name, "the one that was charged: same name, ε, δ, cohort and facts")
-        with self._writing():
+
+        def work() -> Release:
             done = self._find(slot.key, slot.charge)
             if done is not None:
                 return done
             self._put({"entry": "release", "charge": slot.place, "release": release.to_json()})
-        return release
+            return release
+
+        return self._submit(work)
 
     def _find(self, key: str | None, charge: Charge) -> Release | None:
         if key is None or key not in self._book.stored:
@@ -219,23 +244,44 @@ class Ledger:
             raise InvalidValue("filter", self._filter.name, f"{self._book.filter_name}, as its budget was set with")
         refuse_overrun(self._filter, charge, self._book.budget)
 
-    def _refuse_early(self, key: str | None, charge: Charge) -> None:
-        """What the entries read so far forbid stays forbidden: spends never fall, budgets never grow."""
-        check_key(key)
-        with self._lock:
-            if key is None and not self._behind and not self._entries.readonly:
-                self._refuse(charge)
+    def _refuse_early(self, key: str | None, charge: Charge) -> int | None:
+        """What the entries read so far forbid stays forbidden: spends never fall, budgets never grow.
 
-    @contextmanager
-    def _writing(self) -> Iterator[None]:
-        """One committed transaction on the newest state; after a failure the entries are read again."""
-        with self._lock:
-            if self._entries.readonly:
-                raise LedgerUnavailable(self._entries.where, "opened for reading only")
-            with self._entries.transaction():
-                self._sync()
-                yield
-            self._behind = False
+        Returns the size of the ledger at which the charge is allowed, where it was looked at.
+        """
+        check_key(key)
+        if key is None and self._lock.acquire(blocking=False):  # whoever waits here would not be combined with others
+            try:
+                if not self._behind and not self._entries.readonly:
+                    self._refuse(charge)
+                    return self._book.tree.size
+            finally:
+                self._lock.release()
+        return None
+
+    def _submit(self, work: Callable[[], Result], durable: bool = True) -> Result:
+        if self._entries.readonly:
+            raise LedgerUnavailable(self._entries.where, "opened for reading only")
+        return self._commits.submit(work, durable)
+
+    def _commit(self, requests: list[Request]) -> None:
+        """One transaction on the newest state; after a failure the entries are read again."""
+        if self._shared or self._behind:
+            self._refresh()  # outside the lock that others wait for
+        with self._entries.transaction():
+            known = self._book.tree.size
+            self._sync()
+            self._shared = self._book.tree.size > known
+            for request in requests:
+                request.run(self._size)
+        self._behind = False
+        if any(request.durable for request in requests):
+            self._entries.make_durable(self._book.tree.size)
+        for request in requests:
+            request.done = True
+
+    def _size(self) -> int:
+        return self._book.tree.size
 
     def _refresh(self) -> None:
         with self._lock, self._entries.snapshot():

@@ -58,5 +58,11 @@ class MemoryEntries:
     def sealed(self) -> tuple[int, bytes]:
         return len(self._list), self._root
 
+    def head(self) -> None:
+        return None
+
+    def make_durable(self, size: int) -> None:
+        return None
+
     def close(self) -> None:
         return None

@@ -20,6 +20,7 @@ class MerkleTree:
     def __init__(self) -> None:
         self.size = 0
         self._roots: list[bytes] = []
+        self._root: bytes | None = None  # of the entries so far, once it was asked for
 
     def append(self, entry: bytes) -> None:
         node, full = sha256(b"\x00" + entry).digest(), self.size
@@ -27,16 +28,17 @@ class MerkleTree:
             node = sha256(b"\x01" + self._roots.pop() + node).digest()
             full >>= 1
         self._roots.append(node)
+        self._root = None
         self.size += 1
 
     def root(self) -> bytes:
         """RFC 6962, section 2.1: the hash of the empty string for no entries."""
-        if not self._roots:
-            return sha256(b"").digest()
-        node = self._roots[-1]
-        for left in reversed(self._roots[:-1]):
-            node = node_hash(left, node)
-        return node
+        if self._root is None:
+            node = self._roots[-1] if self._roots else sha256(b"").digest()
+            for left in reversed(self._roots[:-1]):
+                node = node_hash(left, node)
+            self._root = node
+        return self._root
 
     def copy(self) -> MerkleTree:
         twin = MerkleTree()

@@ -25,6 +25,7 @@ class Slot:
     key: str | None
     place: int
     stored: Release | None
+    later: bool = False  # durable when it is stored or left
 
     def store(self, release: Release) -> Release:
         """Store durably and return what may be handed out: under a key, the first release that was stored.
@@ -40,7 +41,8 @@ class Slot:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        return None
+        if self.later and self.stored is None:
+            self.ledger.make_durable()
 
 
 def check_key(key: object) -> None:
