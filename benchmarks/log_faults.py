@@ -1,4 +1,4 @@
-"""Damage to the write-ahead log of a killed writer: one flipped bit, a cut, its deletion. Each must be noticed by every reader."""
+"""Damage to the write-ahead log of a killed writer: one flipped bit, its deletion. Each must be noticed by every reader."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The long tests: ``python -m benchmarks.soak [kills|budget|draws|fuzz|flips|logs|boundary|subjects …] [--scale 0.01] [--count N]``.
+"""The long tests: ``python -m benchmarks.soak [kills|budget|draws|fuzz|flips|logs|boundary|subjects …] [--scale 0.01]``.
 
 One line per figure. ``--scale`` multiplies every count; ``--count`` is that of the part ``subjects``, which takes about a
 second a program. All others together take about a quarter of an hour on two idle cores.
