@@ -75,6 +75,15 @@ RULES = {
             "A waiver is a decision with an end. This one has ended, or nothing needs it any more.",
             "Remove its [[tool.dpaudit.waive]] from pyproject.toml, or renew it with a later day, a reason and an owner.",
         ),
+        Rule(
+            "DPA009",
+            "the policy was loosened against the base branch",
+            "Beside the code, this change edits what the code is held to: a budget was raised or removed, is about another "
+            "subject, observer, number of records or narrower bounds, a waiver is new or runs longer, a key is newly trusted, "
+            "the baseline or the seed was edited. A pull request must not decide by itself what it is checked for.",
+            "Take the edit back, or let whoever answers for the base branch allow it there first: a [[tool.dpaudit.waive]] with "
+            "this rule and fingerprint, committed on the base branch. One in the pull request itself has no effect.",
+        ),
     )
 }
 

@@ -102,6 +102,11 @@ exit code: 0 all hold, 1 violated, 2 not checked, 3 unproven, 5 nothing to check
 
 def add_check_options(command: ArgumentParser) -> None:
     command.set_defaults(format=None)
+    command.add_argument(
+        "--against",
+        metavar="REF",
+        help="a commit or branch: what the policy asks less than there is a finding that fails (DPA009)",
+    )
     command.add_argument("--write-baseline", action="store_true", help="write what every budget costs now to the baseline's file")
     command.add_argument("--also", metavar="FORMAT=FILE", action="append", default=[], help="write this too; may be repeated")
     command.formatter_class = RawDescriptionHelpFormatter

@@ -30,6 +30,8 @@ class BudgetFacts:
     line: int = 1
     picture: Mapping[str, Any] | None = None  # what a page draws: losses of the audit, or how a ledger's spending grew
     arithmetic: str | None = None  # of the claim; None where there is no subject
+    terms: Mapping[str, Any] | None = None  # what the claim is about: observer, arithmetic, neighbours
+    rests_on: Sequence[str] = ()  # of an upper bound: how its sensitivity and its path are known
 
     def exit_code(self, require: str) -> int:
         """What follows from the verdict; a verdict that nobody knows proves nothing."""

@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 from dpaudit.claims import Claim, float_down
+from dpaudit.gate.base_policy import BasePolicy, base_policy
 from dpaudit.gate.baseline import Entries, change, read_baseline
 from dpaudit.gate.budget_facts import BudgetFacts, not_checked
 from dpaudit.gate.policy import Config, GateBudget
@@ -20,11 +21,11 @@ from dpaudit.gate.worker_processes import judge_apart
 
 
 def check(
-    config: Config, *, baseline: bool = True, picture: bool = False, today: date | None = None,
+    config: Config, *, baseline: bool = True, picture: bool = False, today: date | None = None, against: str | None = None,
     tell: Callable[[str], Any] = lambda _: None,
 ) -> Checked:  # fmt: skip
     """Judge every budget, one after the other. ``baseline``: compare with the committed one, if one is configured.
-    ``picture``: with what a page draws.
+    ``picture``: with what a page draws. ``against``: a commit; what the policy asks less than there fails (DPA009).
 
     Statistics refute an honest subject with probability at most 10^-6 over all budgets together: each has an equal share.
     Raises DpauditError for a baseline that cannot be read; what goes wrong in a budget is that budget's exit code 2.
@@ -32,15 +33,16 @@ def check(
     started, today = time.perf_counter(), today or datetime.now(UTC).date()
     before = read_baseline(config.baseline) if baseline and config.baseline is not None else None
     share = share_of_error(len(config.budgets))
-    budgets = []
-    for budget in config.budgets:
-        tell(budget.name)
-        budgets.append(_judge(budget, config, share, before, today, picture))
-    places = _waiver_places(config)
+    with base_policy(config, against, today) as base:
+        budgets = []
+        for budget in config.budgets:
+            tell(budget.name)
+            budgets.append(_judge(budget, config, share, before, today, picture, base))
+        findings = [] if base is None else base.about_the_policy()
     removed = [] if before is None else sorted(before.keys() - {budget.name for budget in config.budgets})
-    findings = stale(config.waivers, budgets, places, today)
+    findings += stale(config.waivers, budgets, _waiver_places(config), today, config.waiver_days)
     name = "" if config.file is None else config.file.name
-    return Checked(name, budgets, findings, removed, config.seed, time.perf_counter() - started)
+    return Checked(name, budgets, findings, removed, config.seed, time.perf_counter() - started, against)
 
 
 def share_of_error(budgets: int) -> float:
@@ -48,20 +50,28 @@ def share_of_error(budgets: int) -> float:
     return float_down(ERROR / max(budgets, 1))
 
 
-def _judge(budget: GateBudget, config: Config, share: float, before: Entries | None, today: date, picture: bool) -> Judged:
+def _judge(
+    budget: GateBudget, config: Config, share: float, before: Entries | None, today: date, picture: bool, base: BasePolicy | None
+) -> Judged:
     started = time.perf_counter()
     facts = believe(judge_apart(budget, config.folder, share, picture=picture), budget)
     place = defined_at(facts, config, configured_at(config, f"tool.dpaudit.budgets.{budget.name}"))
     judged = replace(_plain(budget, facts, place), seconds=time.perf_counter() - started)
     judged = with_findings(judged, facts, note(facts, budget, place, config.waivers, today))
+    judged = judged if base is None else base.held_to(judged, budget, facts)
     return judged if before is None else replace(judged, change=change(judged, before.get(budget.name)))
 
 
 def believe(facts: BudgetFacts, budget: GateBudget) -> BudgetFacts:
     """What a worker says, unless its own figures contradict its verdict."""
-    within = facts.upper is not None and Fraction(facts.upper) <= budget.claim.epsilon
-    if facts.verdict == "certified" and not within:
+    if facts.verdict != "certified":
+        return facts
+    if facts.upper is None or Fraction(facts.upper) > budget.claim.epsilon:
         return not_checked("it is said to be certified, above its budget")
+    if budget.subject is not None and (not facts.rests_on or "declared" in facts.rests_on or "observed" in facts.rests_on):
+        return not_checked("it is said to be certified, and rests on what is not proven")
+    if facts.causes:
+        return not_checked("it is said to be certified, with a finding to fail by")
     return facts
 
 

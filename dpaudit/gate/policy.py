@@ -21,7 +21,8 @@ SEED = 1
 TIMEOUT = 600  # seconds that one budget may take
 REQUIRE = ("certified", "not-refuted")
 NEVER_WAIVED = ("DPA002", "DPA007", "DPA008")  # leaks, of which only the first is seen; tampering; waivers themselves
-KEYS = ("budgets", "waive", "baseline", "trusted_keys", "seed", "timeout")
+WAIVER_DAYS = 180  # that a waiver may still run
+KEYS = ("budgets", "waive", "baseline", "trusted_keys", "seed", "timeout", "waiver_days")
 ALGORITHM_KEYS = ("horizon", "actions", "dim", "calibration")
 TEXT_KEYS = ("subject", "ledger", "observer", "arithmetic", "neighbours", "unit", "calibration")
 WHOLE_KEYS = {"samples": 100, "timeout": 1, "horizon": 1, "actions": 1, "dim": 1}  # and the least that each may be
@@ -75,6 +76,7 @@ class Config:
     baseline: Path | None = None
     trusted_keys: tuple[Path, ...] = ()
     seed: int = SEED
+    waiver_days: int = WAIVER_DAYS
 
 
 def read_config(folder: str | Path = ".") -> Config:
@@ -126,6 +128,7 @@ def _config(file: Path, content: Any) -> Config:
         None if baseline is None else file.parent / baseline,
         tuple(file.parent / key for key in keys),
         SEED if seed is None else seed,
+        _whole(file, top, table, "waiver_days", 1) or WAIVER_DAYS,
     )
 
 

@@ -123,7 +123,7 @@ class Judged:
 
 @dataclass(frozen=True)
 class Checked:
-    """The whole gate: every budget, and what is wrong with the waivers (DPA008)."""
+    """The whole gate: every budget, and what is wrong with the waivers (DPA008) or the policy as a whole (DPA009)."""
 
     config: str  # the file that was read, for a person; empty without one
     budgets: Sequence[Judged] = ()
@@ -131,15 +131,17 @@ class Checked:
     removed: Sequence[str] = ()  # budgets of the baseline that are no longer configured
     seed: int = 0
     seconds: float = 0.0
+    against: str | None = None  # the commit whose policy it was compared with
 
     @property
     def exit(self) -> int:
         codes = [budget.code for budget in self.budgets] or [NOTHING]
-        return worst([*codes, *([VIOLATED] if self.findings else [])])
+        return worst([*codes, *([VIOLATED] if any(finding.waiver is None for finding in self.findings) else [])])
 
     def to_dict(self) -> dict[str, Any]:
         return {
             "schema": "dpaudit.check/1", "budgets": [budget.to_dict() for budget in self.budgets],
             "findings": [finding.to_dict() for finding in self.findings], "removed": list(self.removed), "config": self.config,
-            "seed": self.seed, "error": show(ERROR), "seconds": round(self.seconds, 3), "exit": self.exit,
+            "seed": self.seed, "error": show(ERROR), "against": self.against, "seconds": round(self.seconds, 3),
+            "exit": self.exit,
         }  # fmt: skip

@@ -11,6 +11,7 @@ from typing import Any
 from dpaudit.claims import Claim, DpauditError, Outcome, Verdict, show
 from dpaudit.gate.budget_facts import BudgetFacts, listed
 from dpaudit.gate.policy import ALGORITHM_KEYS, GateBudget
+from dpaudit.gate.subject_terms import subject_terms
 from dpaudit.subjects.failure import explain_failure
 from dpaudit.subjects.subject import Subject
 from dpaudit.subjects.targets import make_algorithm, registered, subjects_of
@@ -24,10 +25,7 @@ def judge_subject(budget: GateBudget, seed: int, error: float, *, picture: bool 
     relation = subject.neighbours.name
     if budget.neighbours is not None and budget.neighbours != relation:
         raise DpauditError(f"{budget.target} is about {relation} neighbours, the budget about {budget.neighbours}")
-    claim = Claim(
-        budget.claim.epsilon, budget.claim.delta, budget.observer or subject.claim.observer,
-        budget.arithmetic or subject.claim.arithmetic,
-    )  # fmt: skip
+    claim = held_to(budget, subject)
     options = Options(
         claim.epsilon, claim.delta, claim.observer, samples=budget.samples, seed=seed, error=error, picture=picture,
         arithmetic=claim.arithmetic,
@@ -42,7 +40,20 @@ def judge_subject(budget: GateBudget, seed: int, error: float, *, picture: bool 
         None if verdict.upper is None else show(verdict.upper.epsilon), verdict.lower.to_dict(), verdict.detectable,
         listed(verdict.findings), causes, complete, {"neighbours": relation}, *defined_at(subject.function),
         None if verdict.losses is None else {"losses": asdict(verdict.losses)}, claim.arithmetic,
+        subject_terms(subject, claim), () if verdict.upper is None else (verdict.upper.sensitivity, verdict.upper.path),
     )  # fmt: skip
+
+
+def held_to(budget: GateBudget, subject: Subject) -> Claim:
+    """The budget's figures, for the observer and the arithmetic that the budget names, else those of the subject."""
+    observer, arithmetic = budget.observer or subject.claim.observer, budget.arithmetic or subject.claim.arithmetic
+    return Claim(budget.claim.epsilon, budget.claim.delta, observer, arithmetic)
+
+
+def describe_subject(budget: GateBudget) -> BudgetFacts:
+    """Only what its claim is about; nothing is run. Raises DpauditError."""
+    subject = find_subject(budget)
+    return BudgetFacts("not checked", "only described", terms=subject_terms(subject, held_to(budget, subject)))
 
 
 def _examine(subject: Subject, options: Options) -> Verdict:

@@ -13,7 +13,7 @@ from fractions import Fraction
 
 from dpaudit.claims.exit_codes import HOLDS, UNPROVEN, UNUSABLE, VIOLATED
 from dpaudit.gate.budget_facts import BudgetFacts
-from dpaudit.gate.policy import GateBudget
+from dpaudit.gate.policy import WAIVER_DAYS, GateBudget
 from dpaudit.gate.results import Judged, Noted, SourcePlace, Waiver
 from dpaudit.gate.source_places import finding_place, source_line, without_line
 
@@ -55,8 +55,13 @@ def waived_code(code: int, facts: BudgetFacts, noted: Sequence[Noted]) -> int:
     return code
 
 
-def stale(waivers: Sequence[Waiver], budgets: Sequence[Judged], places: Sequence[SourcePlace], today: date) -> list[Noted]:
-    """DPA008 for every waiver that has ended or that nothing needs. While a budget is not checked, nobody knows the latter."""
+def stale(
+    waivers: Sequence[Waiver], budgets: Sequence[Judged], places: Sequence[SourcePlace], today: date, longest: int = WAIVER_DAYS
+) -> list[Noted]:
+    """DPA008 for every waiver that has ended, runs too long or that nothing needs.
+
+    While a budget is not checked, nobody knows the last; and what a waiver of DPA009 allows is one change on another branch.
+    """
     used = {(finding.rule, finding.fingerprint) for budget in budgets for finding in budget.findings if finding.waiver}
     known = all(budget.code != UNUSABLE for budget in budgets)
     noted = []
@@ -64,7 +69,9 @@ def stale(waivers: Sequence[Waiver], budgets: Sequence[Judged], places: Sequence
         about = f"the waiver of {waiver.rule} {waiver.fingerprint} by {waiver.owner}"
         if waiver.expires < today:
             message = f"{about} expired on {waiver.expires.isoformat()}"
-        elif known and (waiver.rule, waiver.fingerprint) not in used:
+        elif (waiver.expires - today).days > longest:
+            message = f"{about} runs until {waiver.expires.isoformat()}: at most {longest} days from today (waiver_days)"
+        elif known and waiver.rule != "DPA009" and (waiver.rule, waiver.fingerprint) not in used:
             message = f"{about} is not used: no finding has this fingerprint"
         else:
             continue

@@ -18,16 +18,21 @@ from dpaudit.gate.budget_facts import BudgetFacts, not_checked
 from dpaudit.gate.policy import GateBudget, read_config
 
 
-def judge(budget: GateBudget, folder: Path, seed: int, error: float, *, picture: bool = False) -> BudgetFacts:
-    """The facts about one budget; never raises. A subject's own message may hold its data, so only its type is told."""
+def judge(
+    budget: GateBudget, folder: Path, seed: int, error: float, *, picture: bool = False, describe: bool = False
+) -> BudgetFacts:
+    """The facts about one budget; never raises. A subject's own message may hold its data, so only its type is told.
+
+    ``describe``: only what its claim is about.
+    """
     try:
         if budget.ledger is not None:
             from dpaudit.gate.ledger_budgets import judge_ledger
 
             return judge_ledger(budget, folder, picture=picture)
-        from dpaudit.gate.subject_budgets import judge_subject
+        from dpaudit.gate.subject_budgets import describe_subject, judge_subject
 
-        return judge_subject(budget, seed, error, picture=picture)
+        return describe_subject(budget) if describe else judge_subject(budget, seed, error, picture=picture)
     except DpauditError as failed:
         return not_checked(str(failed))
     except OSError as failed:
@@ -42,7 +47,7 @@ def main() -> None:
     task = json.load(sys.stdin)
     config = read_config(task["folder"])
     budget = next(each for each in config.budgets if each.name == task["name"])
-    facts = judge(budget, config.folder, config.seed, task["error"], picture=task["picture"])
+    facts = judge(budget, config.folder, config.seed, task["error"], picture=task["picture"], describe=task["describe"])
     Path(task["result"]).write_text(
         json.dumps({"nonce": task["nonce"], "facts": facts.to_dict()}, allow_nan=False), encoding="utf-8"
     )

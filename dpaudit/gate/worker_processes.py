@@ -22,28 +22,37 @@ from dpaudit.gate.policy import GateBudget
 LARGEST = 10**7  # bytes of a result
 
 
-def judge_apart(budget: GateBudget, folder: Path, error: float, *, picture: bool = False) -> BudgetFacts:
+def judge_apart(
+    budget: GateBudget, folder: Path, error: float = 0.0, *, picture: bool = False, describe: bool = False
+) -> BudgetFacts:
     """Start the worker, wait, read its result; end it, with all that it started, when its time is over.
 
-    ``picture``: what a page draws is wanted too.
+    ``picture``: what a page draws is wanted too; ``describe``: only what the claim is about. What the environment or the
+    repository puts before Python's own modules (PYTHONPATH, a sitecustomize in the folder) is not there for it.
     """
     shown = None if os.environ.get("DPAUDIT_TRACEBACK") else subprocess.DEVNULL  # what a subject prints is not the gate's
     with tempfile.TemporaryDirectory(prefix="dpaudit-") as scratch, _ended_by_signals():
         result = Path(scratch) / "result.json"
         nonce = secrets.token_hex(16)
         task = {"folder": str(folder), "name": budget.name, "error": error, "result": str(result), "nonce": nonce}
-        command = [sys.executable, "-P", "-m", "dpaudit.gate.worker"]
+        command = [sys.executable, "-I", "-m", "dpaudit.gate.worker"]
         with subprocess.Popen(
-            command, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=shown, start_new_session=True
-        ) as worker:
+            command, cwd=folder, env=_environment(), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=shown,
+            start_new_session=True,
+        ) as worker:  # fmt: skip
             try:
-                _hand_over(worker, {**task, "picture": picture})
+                _hand_over(worker, {**task, "picture": picture, "describe": describe})
                 code = worker.wait(budget.timeout)
             except subprocess.TimeoutExpired:
                 return not_checked(f"not finished within its {budget.timeout} s; give it fewer samples or a longer timeout")
             finally:
                 _end(worker)
         return _result(result, code, nonce)
+
+
+def _environment() -> dict[str, str]:
+    """Without what would change how Python starts or which plugins pytest loads, also in processes of the worker."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "PYTEST"))}
 
 
 def _hand_over(worker: subprocess.Popen[bytes], task: dict[str, Any]) -> None:

@@ -141,3 +141,39 @@ def test_html_and_markdown_name_the_budget(gate: Cli) -> None:
     assert page.lstrip().lower().startswith("<!doctype html")
     assert "recommender" in page
     assert "recommender" in gate(subject("recommender", "noisy_sum"), "--format", "markdown").stdout
+
+
+def commit(folder: Path) -> None:
+    """Everything in the folder, as the base branch."""
+    identity = ["-c", "user.name=base", "-c", "user.email=base@example.org", "-c", "commit.gpgsign=false"]
+    for arguments in (["init", "-q", "-b", "main"], ["add", "-A"], [*identity, "commit", "-qm", "base"]):
+        subprocess.run(["git", *arguments], cwd=folder, check=True, timeout=60)
+
+
+def test_a_policy_that_asks_no_less_than_the_base_branch_holds(workspace: Path, gate: Cli, parse: Parse) -> None:
+    (workspace / "pyproject.toml").write_text(subject("recommender", "noisy_sum", epsilon="2"), encoding="utf-8")
+    commit(workspace)
+    done = gate(subject("recommender", "noisy_sum", epsilon="1"), "--against", "main", "--format", "json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert parse(done.stdout)["exit"] == 0
+
+
+def test_a_policy_that_was_loosened_against_the_base_branch_is_dpa009(
+    workspace: Path, gate: Cli, parse: Parse, validate: Validate
+) -> None:
+    (workspace / "pyproject.toml").write_text(subject("recommender", "noisy_sum", epsilon="1"), encoding="utf-8")
+    commit(workspace)
+    done = gate(subject("recommender", "noisy_sum", epsilon="2"), "--against", "main", "--format", "json")
+    assert done.returncode == 1, done.stdout + done.stderr
+    document = parse(done.stdout)
+    validate(document, "check")
+    assert [finding["rule"] for finding in document["budgets"][0]["findings"]] == ["DPA009"]
+    removed = gate("", "--against", "main", "--format", "json")
+    assert removed.returncode == 1
+    assert [finding["rule"] for finding in parse(removed.stdout)["findings"]] == ["DPA009"]
+
+
+def test_a_base_that_is_not_there_is_a_usage_error(workspace: Path, gate: Cli) -> None:
+    done = gate(subject("recommender", "noisy_sum"), "--against", "no-such-branch")
+    assert done.returncode == 2
+    assert "no-such-branch" in done.stderr or "git" in done.stderr

@@ -63,7 +63,7 @@ def _run_gate(options: argparse.Namespace) -> Checked:
     if options.write_baseline and config.baseline is None:
         raise DpauditError('--write-baseline needs the file\'s name in pyproject.toml: baseline = "dpaudit-baseline.json"')
     with progress("checking", total=len(config.budgets)) as tell:
-        checked = check(config, baseline=not options.write_baseline, picture=_draws(options), tell=tell)
+        checked = check(config, baseline=not options.write_baseline, picture=_draws(options), against=options.against, tell=tell)
     if options.write_baseline:
         write_file(as_json(baseline_of(checked.budgets)), str(config.baseline))
     return checked

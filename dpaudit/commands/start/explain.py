@@ -19,7 +19,7 @@ def explain_command(options: argparse.Namespace) -> Answer:
 
 def _add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
-        "rule", metavar="RULE", nargs="?", help="DPA001 … DPA008, or certified; without it, all in one line each"
+        "rule", metavar="RULE", nargs="?", help="DPA001 … DPA009, or certified; without it, all in one line each"
     )
 
 

@@ -49,7 +49,7 @@ def _page(checked: Checked) -> Document:
         doc.Heading(title),
         doc.Paragraph(summary(checked), "soft"),
         doc.Table((*HEADER, *(["change"] if changes else [])), rows),
-        *finding_blocks(checked.findings, title="Waivers"),
+        *finding_blocks(checked.findings, title="Waivers and policy"),
     ]
     if checked.removed:
         first.append(doc.Paragraph(Styled(_removal_note(checked), "bad")))
@@ -123,10 +123,17 @@ def summary(checked: Checked) -> str:
     """How many hold, in one line."""
     states = [budget.state for budget in checked.budgets]
     counts = ", ".join(_several(states.count(state), state) for state in MARKS if state in states)
-    stale = f", {_count(checked.findings, 'waiver')} expired or unused" if checked.findings else ""
+    waivers = [finding for finding in checked.findings if finding.rule == "DPA008"]
+    stale = f", {_count(waivers, 'waiver')} expired, unused or too long" if waivers else ""
+    loosened = [one for one in _all_findings(checked) if one.rule == "DPA009" and one.waiver is None]
+    stale += f", policy loosened in {_count(loosened, 'place')} against {checked.against}" if loosened else ""
     most = sum(budget.timeout for budget in checked.budgets)
     took = f"seed {checked.seed}, {checked.seconds:.1f} s of at most {most} s"
     return f"{_count(states, 'budget')}: {counts}{stale}; {took}; exit {checked.exit}"
+
+
+def _all_findings(checked: Checked) -> list[Noted]:
+    return [*checked.findings, *(finding for budget in checked.budgets for finding in budget.findings)]
 
 
 def _several(number: int, state: str) -> str:

@@ -159,14 +159,20 @@ def test_a_mistake_in_the_configuration_is_annotated_too(
     assert "did you mean budgets?" in caught.err
 
 
+PROVEN = ("proven", "enforced")
+
+
 def test_the_gate_concludes_by_itself_from_what_was_found() -> None:
     """A worker that was patched, or a result that says two things, is not believed."""
     budget = config.GateBudget("b", Claim("1"), subject="a.py:f")
     assert believe(BudgetFacts("refuted", ""), budget).exit_code("certified") == 1
     assert believe(BudgetFacts("unproven", ""), budget).exit_code("certified") == 3
     assert believe(BudgetFacts("unproven", ""), budget).exit_code("not-refuted") == 0
-    assert believe(BudgetFacts("certified", "", upper="1"), budget).exit_code("certified") == 0
-    assert believe(BudgetFacts("certified", "", upper="2"), budget).exit_code("certified") == 2
+    assert believe(BudgetFacts("certified", "", upper="1", rests_on=PROVEN), budget).exit_code("certified") == 0
+    assert believe(BudgetFacts("certified", "", upper="1"), budget).exit_code("certified") == 2
+    assert believe(BudgetFacts("certified", "", upper="1", rests_on=("declared", "single")), budget).exit_code("certified") == 2
+    assert believe(BudgetFacts("certified", "", upper="1", rests_on=PROVEN, causes=[0]), budget).exit_code("certified") == 2
+    assert believe(BudgetFacts("certified", "", upper="2", rests_on=PROVEN), budget).exit_code("certified") == 2
     assert believe(BudgetFacts("certified", ""), budget).exit_code("certified") == 2
 
 

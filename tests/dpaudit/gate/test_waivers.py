@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from dpaudit.gate.results import Judged, SourcePlace, Waiver
 from dpaudit.gate.waivers import fingerprint, note, stale, waived_code
 
 Gate = Callable[..., Any]
+NEXT_MONTH = (date.today() + timedelta(days=30)).isoformat()
 TODAY = date(2027, 1, 31)
 SERVICE = GateBudget("service", Claim("1"), subject="mine.py:thin")
 HERE = SourcePlace("mine.py", 1)
@@ -30,7 +31,7 @@ def waiver(rule: str, where: str = "thin", expires: date = TODAY, message: str =
     return Waiver(rule, fingerprint(rule, SERVICE, where, message, ""), "accepted for the pilot", "ann", expires)
 
 
-def written(mark: str, rule: str = "DPA004", expires: str = "2999-12-31") -> str:
+def written(mark: str, rule: str = "DPA004", expires: str = NEXT_MONTH) -> str:
     return (
         f'[[tool.dpaudit.waive]]\nrule = "{rule}"\nfingerprint = "{mark}"\nreason = "pilot only"\nowner = "ann"\n'
         f"expires = {expires}\n"
@@ -42,6 +43,14 @@ def code(found: BudgetFacts, *waivers: Waiver) -> int:
 
 
 REFUTED = BudgetFacts("refuted", "r", findings=[finding("DPA003", "mine.py:13"), finding("DPA004")], causes=[1], complete=True)
+
+
+def test_a_waiver_runs_for_half_a_year_at_most() -> None:
+    lasting = [waiver("DPA009", expires=TODAY + timedelta(days=days)) for days in (180, 181)]
+    (noted,) = stale(lasting, [], [HERE, HERE], TODAY)
+    assert noted.rule == "DPA008"
+    assert "at most 180 days" in noted.message
+    assert stale(lasting, [], [HERE, HERE], TODAY, longest=181) == []
 
 
 def test_a_refuted_claim_is_waived_by_its_own_rule_only() -> None:
@@ -126,7 +135,7 @@ def test_a_waived_budget_holds_and_says_who_decided(
     assert main(["check"]) == 0
     text = capsys.readouterr().out
     assert "REFUTED  (waived)" in text
-    assert "waived until 2999-12-31 by ann: pilot only" in text
+    assert f"waived until {NEXT_MONTH} by ann: pilot only" in text
 
 
 def test_an_expired_waiver_fails_twice(thin: tuple[str, str], gate: Gate) -> None:

@@ -30,7 +30,7 @@ def test_markdown_keeps_names_as_text(gates: dict[str, Checked]) -> None:
 
 def test_text_says_what_failed_why_and_what_to_do(gates: dict[str, Checked]) -> None:
     text = write("text", check_report(gates["everything"]))
-    assert "6 budgets: 2 hold, 2 fail, 1 waived, 1 not checked, 1 waiver expired or unused" in text
+    assert "6 budgets: 2 hold, 2 fail, 1 waived, 1 not checked, 1 waiver expired, unused or too long" in text
     assert "in the baseline, no longer configured: old <b>budget</b>" in text
     assert "waived until 2027-01-31" in text
     assert "[aaaaaaaaaaaaaaaa]" in text
