@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
@@ -19,6 +19,7 @@ from typing import Any
 from dpaudit.accountants.least_epsilon import ZCDP, Least, least
 from dpaudit.accountants.losses.parts import AnyPart, Known, Part
 from dpaudit.accountants.record_groups import groups, records_with
+from dpaudit.accountants.sampling import constant_steps
 from dpaudit.accountants.shuffle.amplifier import best_theorem
 from dpaudit.accountants.shuffle.report_sums import summed
 from dpaudit.accountants.stated_releases import LARGER, StatedRead, stated_failures, stated_part
@@ -177,7 +178,10 @@ def account(
     releases = list(ledger.releases() if isinstance(ledger, Ledger) else map(as_release, ledger))
     budget = ledger.budget if isinstance(ledger, Ledger) else None
     unused = ledger.unused_charges() if isinstance(ledger, Ledger) else []
-    return account_releases(releases, target_delta(releases, budget, delta), unused, fixed=fixed, limit=limit)
+    releases, unused = constant_steps.join_steps(releases, unused)
+    bound = account_releases(releases, target_delta(releases, budget, delta), unused, fixed=fixed, limit=limit)
+    planned = any(map(constant_steps.is_constant, releases))
+    return replace(bound, notes=[*bound.notes, constant_steps.IN_ADVANCE]) if planned else bound
 
 
 def target_delta(releases: Sequence[Release], budget: Budget | None, delta: Number | None) -> Fraction:

@@ -16,6 +16,7 @@ from dpaudit.accountants.client_shares import Share, composed_shares, summed_sha
 from dpaudit.accountants.composition import read_release, target_delta, touched
 from dpaudit.accountants.least_epsilon import least
 from dpaudit.accountants.record_groups import groups
+from dpaudit.accountants.sampling.constant_steps import join_steps
 from dpaudit.claims import Bound, Line, Number, float_up
 from dpaudit.ledger import Charge, Ledger, PureSums, Release, is_ledger, load_releases, open_ledger
 from dpaudit.noise import written_forms
@@ -55,6 +56,7 @@ def spending(
             return spending(opened, bound, delta=delta, fixed=fixed)
     releases = list(ledger.releases() if isinstance(ledger, Ledger) else ledger)
     unused = list(ledger.unused_charges()) if isinstance(ledger, Ledger) else []
+    releases, unused = join_steps(releases, unused)
     target = target_delta(releases, ledger.budget if isinstance(ledger, Ledger) else None, delta)
     reads = [read_release(release) for release in releases]
     charges = [Charge(line.epsilon, line.delta, read.cohort) for line, read in zip(bound.lines, reads, strict=True)]

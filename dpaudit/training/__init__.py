@@ -1,1 +1,7 @@
-"""Trainings: what canaries in one run show about the (ε,δ) that it claims."""
+"""Trainings: their steps in a ledger, what is checked while they run, and what canaries in them show about their (ε,δ)."""
+
+from dpaudit.training.recorder import TrainingRecord, recorded
+from dpaudit.training.step_facts import CannotRecord
+from dpaudit.training.watch import TrainingWatch, watched
+
+__all__ = ["CannotRecord", "TrainingRecord", "TrainingWatch", "recorded", "watched"]

@@ -11,6 +11,7 @@ import numpy as np
 from dpaudit.accountants.composition import Read, touched
 from dpaudit.accountants.least_epsilon import least
 from dpaudit.accountants.record_groups import groups
+from dpaudit.accountants.sampling.constant_steps import join_steps
 from dpaudit.auditors.one_run import Profile
 from dpaudit.claims import DpauditError
 from dpaudit.ledger import Release, load_releases
@@ -31,7 +32,7 @@ class TrainingReleases:
     @classmethod
     def of(cls, path: str) -> TrainingReleases:
         """From a ledger, or a file of hand-written releases."""
-        return cls(tuple(load_releases(path, written_forms())))
+        return cls(tuple(join_steps(load_releases(path, written_forms()))[0]))
 
     @property
     def scalable(self) -> bool:

@@ -18,6 +18,7 @@ from dpaudit.accountants.losses.laws.privacy_loss import GaussianLoss
 from dpaudit.accountants.losses.parts import AnyPart, Part, upper_losses
 from dpaudit.accountants.losses.renyi import approximate_renyi
 from dpaudit.accountants.record_groups import groups
+from dpaudit.accountants.sampling.constant_steps import join_steps
 from dpaudit.claims import InvalidValue, Number, show
 from dpaudit.claims.balls import ball, decimal, precision, upper
 from dpaudit.ledger import Ledger, Release, is_ledger, load_releases, open_ledger
@@ -98,6 +99,7 @@ def ledger_view(
             return ledger_view(opened, delta=delta, fixed=fixed)
     releases = list(ledger.releases() if isinstance(ledger, Ledger) else map(as_release, ledger))
     unused = list(ledger.unused_charges()) if isinstance(ledger, Ledger) else []
+    releases, unused = join_steps(releases, unused)
     target = target_delta(releases, ledger.budget if isinstance(ledger, Ledger) else None, delta)
     reads = [read_release(release) for release in releases]
     seen = list(touched(reads, unused, "server", target))

@@ -38,6 +38,7 @@ def peers_command(options: argparse.Namespace) -> Answer:
 
 def _releases(options: argparse.Namespace) -> tuple[list[Release], int]:
     """Releases from a file, or one release of a named mechanism and how often."""
+    from dpaudit.accountants.sampling.constant_steps import join_steps
     from dpaudit.accountants.sampling.groups import read_rate
     from dpaudit.ledger import Release, load_releases
     from dpaudit.noise import MECHANISMS, written_forms
@@ -49,7 +50,7 @@ def _releases(options: argparse.Namespace) -> tuple[list[Release], int]:
         given = [name for name, value in named.items() if value is not None]
         if given:
             raise DpauditError(f"--{given[0]} goes with --mechanism")
-        return load_releases(options.ledger, written_forms()), 1
+        return join_steps(load_releases(options.ledger, written_forms()))[0], 1
     form = MECHANISMS[options.mechanism].forms[options.mechanism]
     needed = [*form.sizes, *form.counts]
     wrong = [name for name in ("scale", "sigma", "epsilon", "k") if name not in needed and named[name] is not None]

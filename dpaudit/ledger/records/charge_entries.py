@@ -28,9 +28,13 @@ def matches(charge: Charge, other: Charge) -> bool:
 
 
 def pays_for(charge: Charge, other: Charge) -> bool:
-    """The same ε and δ, and every fact of the charge."""
+    """The same ε and δ, and every fact of the charge; of several equal releases, fewer may have been made than were charged."""
     same_cost = (charge.epsilon, charge.delta) == (other.epsilon, other.delta)
-    return same_cost and charge.facts.items() <= other.facts.items()
+    facts = dict(charge.facts)
+    charged, made = facts.get("count", ""), other.facts.get("count", "")
+    if charged.isdigit() and made.isdigit() and 0 < int(made) <= int(charged):
+        facts["count"] = made
+    return same_cost and facts.items() <= other.facts.items()
 
 
 def charge_to_json(charge: Charge, key: str | None) -> dict[str, Any]:

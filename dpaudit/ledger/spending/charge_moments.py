@@ -30,7 +30,10 @@ def charge_moment(charge: Charge, c: Fraction) -> Moment:
     if "sigma" in facts:
         rho = gaussian_rho(charge)
         rate = exact(facts["sampling"], "sampling") if "sampling" in facts else Fraction(1)
-        return (rho * c * (c + 1) if rate == 1 else sampled_gaussian(rho, rate, c)), Fraction(0)
+        if rate == 1:
+            return rho * c * (c + 1), Fraction(0)
+        count = whole(facts.get("count", 1), "count")
+        return count * sampled_gaussian(rho / count, rate, c), Fraction(0)  # a fresh sample each
     if "rho" in facts:
         return positive(facts["rho"], "rho") * c * (c + 1), Fraction(0)
     if charge.epsilon is None:

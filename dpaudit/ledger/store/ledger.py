@@ -47,6 +47,7 @@ class Ledger:
         self._book: Book
         self._behind = True  # the book may differ from what is committed
         self._shared = False  # did others write between the last two commits?
+        self._closing: list[Callable[[], object]] = []
         self._refresh()
         if not entries.readonly:
             self.make_durable()  # what a killed process left unacknowledged counts from here on
@@ -196,10 +197,18 @@ class Ledger:
                 return
             yield entry
 
+    def at_close(self, finish: Callable[[], object]) -> None:
+        """Call this before the ledger closes: whoever holds a charge stores what was made of it."""
+        self._closing.append(finish)
+
     def close(self) -> None:
         """Leave one file behind. Closing twice is fine."""
         with self._lock:
-            self._entries.close()
+            try:
+                while self._closing:
+                    self._closing.pop()()
+            finally:
+                self._entries.close()
 
     def __enter__(self) -> Self:
         return self
