@@ -29,6 +29,7 @@ PUBLIC = {
         "PermuteAndFlip",
         "RandomizedResponse",
         "SparseVector",
+        "ThresholdedLaplace",
         "UnaryResponse",
     ),
     "sealed": ("clip_rows", "seal", "seal_frame"),

@@ -27,6 +27,7 @@ from dpaudit.noise import OptimizedUnaryResponse as OptimizedUnaryResponse
 from dpaudit.noise import PermuteAndFlip as PermuteAndFlip
 from dpaudit.noise import RandomizedResponse as RandomizedResponse
 from dpaudit.noise import SparseVector as SparseVector
+from dpaudit.noise import ThresholdedLaplace as ThresholdedLaplace
 from dpaudit.noise import UnaryResponse as UnaryResponse
 from dpaudit.sealed import clip_rows as clip_rows
 from dpaudit.sealed import seal as seal
@@ -55,6 +56,7 @@ __all__ = [
     "Planned",
     "RandomizedResponse",
     "SparseVector",
+    "ThresholdedLaplace",
     "UnaryResponse",
     "Verdict",
     "account",

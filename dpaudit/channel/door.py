@@ -54,6 +54,7 @@ class Channel(Selecting):
         self._proving = Proving(proven, relation, door.strict)
         self._kept = Kept()
         self._plans: tuple[Progress, ...] = ()
+        self._relation: str | None = None
         self._index: np.ndarray | None = None
         self._events: list[Event | Callable[[], Event]] = []  # a threshold's grows with what is asked
         self._rng = default_rng([door.seed, 2])
@@ -132,12 +133,19 @@ class Channel(Selecting):
         view._index = chosen if self._index is None else self._index[chosen]
         return view
 
-    def under(self, plan: Plan) -> Channel:
-        """The same door for one run under a plan, however long it is kept: what is not the plan's next release is refused."""
+    def under(self, plan: Plan | None, relation: str | None = None) -> Channel:
+        """The same door for one run under a plan, however long it is kept: what is not the plan's next release is refused.
+        ``relation``: the neighbours that plain data is released for, where the door is not opened for some."""
         view = object.__new__(Channel)
         view.__dict__.update(self.__dict__)
-        view._plans = (*self._plans, Progress(plan, self._door.trials))
+        view._plans = self._plans if plan is None else (*self._plans, Progress(plan, self._door.trials))
+        view._relation = relation or self._relation
         return view
+
+    @property
+    def relation(self) -> str | None:
+        """The neighbours that it is opened for, "replace-one" or "add-remove"; None where that is not said."""
+        return self._proving.relation or self._relation
 
     def secret_integers(self, below: Any) -> np.ndarray:
         """Secret uniform integers in [0, below), one per entry; simulation only."""
@@ -263,10 +271,10 @@ class Channel(Selecting):
 
     def threshold_counts(
         self, name: str, keys: Any, *, epsilon: Any, delta: Any, per_record: Any = 1, cohort: Any = None, to: str = "server"
-    ) -> dict[Any, int]:
+    ) -> Any:
         """Noisy counts of keys that are not known in advance, those above a threshold that makes it (ε, δ)-DP. Each record
         counts for ``per_record`` distinct keys at most. Plain keys get the noise for replacing a record, which serves removing
-        one too; sealed ones that of their neighbours."""
+        one too; sealed ones, and those of a subject, that of their neighbours. A dict; with trials, a list of one for each."""
         return threshold_counts(self, name, keys, (epsilon, delta, per_record), (cohort, to))
 
     @contextmanager

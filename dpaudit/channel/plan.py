@@ -20,9 +20,10 @@ from dpaudit.channel.streams.dyadic_sums import levels
 from dpaudit.claims import InvalidValue, exact, positive, show, whole
 from dpaudit.ledger import Cohort, Release
 from dpaudit.noise import Noise, mechanism_of, python_code
+from dpaudit.noise.selection.thresholded_laplace import ThresholdedLaplace
 
-KINDS = ("release", "reports", "shuffled", "tree", "select", "noisy_max", "above")
-SELECTIONS = KINDS[4:]
+SELECTIONS = ("select", "noisy_max", "above", "threshold_counts")  # several numbers decide what is shown
+KINDS = ("release", "reports", "shuffled", "tree", *SELECTIONS)
 EXAMPLE = '("sum", dp.Laplace(scale=2), 2)'
 MANY = 2**40  # numbers in one release; no release has more
 
@@ -33,14 +34,15 @@ class Planned:
 
     ``kind``: "release", "reports" (one per client), "shuffled" or "tree", a stream of ``count`` running sums; "select" with
     dp.Exponential(scale) or dp.PermuteAndFlip(scale), "noisy_max" with dp.Laplace(scale), "above" with
-    dp.SparseVector(scale, positives). ``cohort``: the records that it touches; left out, it may touch any and is charged to
-    everybody. A shuffled batch hides each report among as many as its cohort has records, at least; without a cohort, nothing is
-    counted for shuffling. ``sampling``: the rate of the sample that it is made from.
+    dp.SparseVector(scale, positives), "threshold_counts" with dp.ThresholdedLaplace(scale, delta). ``cohort``: the records that
+    it touches; left out, it may touch any and is charged to everybody. A shuffled batch hides each report among as many as its
+    cohort has records, at least; without a cohort, nothing is counted for shuffling. ``sampling``: the rate of the sample that it
+    is made from.
     Raises InvalidValue.
     """
 
     name: str
-    noise: Noise
+    noise: Noise | ThresholdedLaplace
     sensitivity: Any  # held exactly, as a Fraction
     _: KW_ONLY
     kind: str = "release"
@@ -58,12 +60,12 @@ class Planned:
             put(self, "to", "shuffled")
         if self.kind == "noisy_max":
             put(self, "noise", noisy_max_of(self.noise))
-        check_call(self.name, self.noise, self.to, None, entrywise=mechanism_of(self.noise).entrywise)
+        check_call(self.name, self.drawn, self.to, None, entrywise=mechanism_of(self.drawn).entrywise)
         if self.kind == "release" and not self.noise.entrywise:
             put(self, "kind", self.noise.verb)
         if (self.kind in SELECTIONS) == self.noise.entrywise or (not self.noise.entrywise and self.kind != self.noise.verb):
             raise InvalidValue("kind", self.kind, f"{self.noise.verb}: that is what the channel calls {self.noise.words}")
-        if self.kind in ("release", "tree") and self.to == "shuffled":
+        if self.kind in ("release", "tree", "threshold_counts") and self.to == "shuffled":
             raise InvalidValue("to", self.to, 'another observer: only reports pass a shuffler (kind="shuffled")')
         if not isinstance(self.noise.size, Fraction):
             raise InvalidValue("noise", "one parameter per trial", "the same in every trial of a plan")
@@ -77,6 +79,11 @@ class Planned:
                 raise InvalidValue("sampling", self.sampling, 'left out of all but releases (kind="release")')
             if not 0 < self.sampling <= 1:
                 raise InvalidValue("sampling", self.sampling, "a rate above 0 and at most 1")
+
+    @property
+    def drawn(self) -> Noise:
+        """What is drawn, and what its record names."""
+        return self.noise.laplace if isinstance(self.noise, ThresholdedLaplace) else self.noise
 
     @property
     def steps(self) -> int:
@@ -106,13 +113,14 @@ class Planned:
         stream, many = self.kind == "tree", self.kind in ("release", "tree")
         times = levels(self.count) if stream else 1
         return Release(
-            name=self.name, mechanism=self.noise.name, parameters=self.noise.parameters(), sensitivity=self.sensitivity,
+            name=self.name, mechanism=self.drawn.name, parameters=self.drawn.parameters(), sensitivity=self.sensitivity,
             derived=None if derived is None else worst, cohort=Cohort.all() if self.cohort is None else self.cohort, to=self.to,
             kind="release" if stream or not self.noise.entrywise else self.kind, n=self.crowd,
             steps=int(-(-worst // self.noise.grid)), coordinates=1 if self.noise.norm in (1, -1) or not many else MANY,
             crowd=self.crowd if self.kind == "shuffled" else None, relation=relation,
             count=times if times > 1 else None, leaves=self.count if stream else None,
             sampling=None if self.sampling is None else show(self.sampling),
+            failure=show(self.noise.delta) if isinstance(self.noise, ThresholdedLaplace) else None,
         )  # fmt: skip
 
     def python_code(self) -> str:

@@ -14,6 +14,7 @@ from dpaudit.claims import DpauditError, show
 from dpaudit.claims.decimals import number
 from dpaudit.ledger import Cohort
 from dpaudit.noise import Noise, python_code
+from dpaudit.noise.selection.thresholded_laplace import ThresholdedLaplace
 
 ROUNDING = Fraction(1001, 1000)
 
@@ -34,7 +35,7 @@ class NotPlanned(DpauditError):
 class CallFacts:
     """What a plan needs to know of a call beside what it asks for."""
 
-    noise: Noise  # as the call states it; what is drawn may lie on the grid of a weighted sum
+    noise: Noise | ThresholdedLaplace  # as the call states it; what is drawn may lie on the grid of a weighted sum
     cohort: Any  # as declared; None: not declared
     index: np.ndarray | None
     key: str | None
@@ -115,8 +116,8 @@ def _same_sensitivity(declared: Any, planned: Fraction) -> bool:
     return declared <= planned <= declared * ROUNDING
 
 
-def _constant(noise: Noise) -> Noise | None:
+def _constant(noise: Noise | ThresholdedLaplace) -> Noise | ThresholdedLaplace | None:
     """Noise that is the same in every trial as the one that it is; None for others."""
-    if isinstance(noise.size, Fraction):
+    if isinstance(noise, ThresholdedLaplace) or isinstance(noise.size, Fraction):
         return noise
     return noise.at(0) if np.all(noise.size == noise.size[0]) else None

@@ -44,9 +44,7 @@ class Proving:
             trace = Untraced("a sealed array over many trials", caller())  # its first axis is no coordinate
         self._refuse_after_leak(name)
         if isinstance(trace, Untraced):
-            message = f"release {name!r} lost its trace in {trace.operation}"
-            self.untraced.append(Finding("untraced", message, trace.where))
-            self._refuse(name, f"its trace was lost in {trace.operation} at {trace.where}")
+            self.lose(name, trace)
             return None, None, None
         if self.relation not in (None, relation_of(value)):
             reason = f"its data is sealed for {relation_of(value)} neighbours, and this door is for {self.relation}"
@@ -58,6 +56,11 @@ class Proving:
                 raise error
             self.findings.append(Finding("DPA003", error.detail, caller(), name))
         return derived, Cohort.of(trace.cohort), trace.steps(noise.grid / weight, noise.norm)
+
+    def lose(self, name: str, trace: Untraced) -> None:
+        """Note where a trace was lost; a door for proven releases refuses it."""
+        self.untraced.append(Finding("untraced", f"release {name!r} lost its trace in {trace.operation}", trace.where))
+        self._refuse(name, f"its trace was lost in {trace.operation} at {trace.where}")
 
     def _refuse_after_leak(self, name: str) -> None:
         """What left by another way, or would have on other data, may be in the value: no trace sees that."""

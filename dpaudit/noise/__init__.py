@@ -14,6 +14,7 @@ from dpaudit.noise.selection.noisy_max import NoisyMax
 from dpaudit.noise.selection.permute_and_flip import PermuteAndFlip
 from dpaudit.noise.selection.registry import SELECTIONS
 from dpaudit.noise.selection.sparse_vector import SparseVector
+from dpaudit.noise.selection.thresholded_laplace import ThresholdedLaplace
 
 __all__ = [
     "GRID",
@@ -32,6 +33,7 @@ __all__ = [
     "SecureSource",
     "Source",
     "SparseVector",
+    "ThresholdedLaplace",
     "UnaryResponse",
     "capped_steps",
     "from_units",

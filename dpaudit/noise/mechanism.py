@@ -163,7 +163,7 @@ def capped_steps(noise: Noise, steps: int, coordinates: int) -> int:
     return steps if noise.norm else min(steps, max(coordinates, 1))
 
 
-def python_code(noise: Noise) -> str:
+def python_code(noise: Any) -> str:
     """The noise as one writes it."""
     shown = {name: text for name, text in noise.parameters().items() if name != "grid"}
     if noise.alphabet is None and noise.grid != GRID:

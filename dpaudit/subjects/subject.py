@@ -23,7 +23,7 @@ from dpaudit.neighbours.listed_values import Values
 from dpaudit.neighbours.mixed_records import SealedRecords
 from dpaudit.neighbours.relations import AddRemove, Neighbours, ReplaceOne, as_neighbours
 from dpaudit.neighbours.tables import Rows
-from dpaudit.sealed.array import Sealed
+from dpaudit.sealed.array import ADD_REMOVE, Sealed
 from dpaudit.sealed.frames.frame import SealedFrame
 from dpaudit.sealed.runs import one_run
 from dpaudit.subjects.foreign_randomness import noticing
@@ -50,13 +50,14 @@ class Subject:
     plan: Plan | None = None  # its releases in their order; in force at every door that it is called with
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if self.plan is None:
-            return self.function(*args, **kwargs)
         return self.function(*map(self._planned, args), **{name: self._planned(value) for name, value in kwargs.items()})
 
     def _planned(self, argument: Any) -> Any:
-        """A door under this subject's plan; anything else as it is."""
-        return argument.under(self.plan) if self.plan is not None and isinstance(argument, Channel) else argument
+        """A door under this subject's plan and for its neighbours; anything else as it is."""
+        relation = ADD_REMOVE if self.neighbours.name == "add_remove" else None
+        if not isinstance(argument, Channel) or (self.plan is None and relation is None):
+            return argument
+        return argument.under(self.plan, relation)
 
     def deploy(self, ledger: Any, budget: Any = None) -> Callable[[Any], Any]:
         """The certified entry point: ``subject.deploy(ledger)(data)`` seals the data, runs behind a live door and hands back what

@@ -493,6 +493,23 @@ def test_a_plan_of_samples_costs_what_is_written_by_hand(tmp_path: Path) -> None
 # --- counts of keys that are not known in advance ---
 
 
+def test_threshold_counts_are_planned_and_take_trials() -> None:
+    plan = [dp.Planned("keys", dp.ThresholdedLaplace(1, "1e-6"), 1, kind="threshold_counts")]
+
+    @dp.subject(claim=dp.Claim("1", "1e-6"), neighbours=dp.add_remove(n=200, low=0, high=1), plan=plan)
+    def keys(data: Any, channel: Any, trials: Any) -> Any:
+        return channel.threshold_counts("keys", data, epsilon="1", delta="1e-6")
+
+    with dp.simulate(seed=1, trials=3) as channel:
+        shown = keys(np.zeros(200), channel, 3)
+    assert [list(run) for run in shown] == [[0], [0], [0]]
+
+
+def test_a_sample_takes_trials() -> None:
+    with dp.simulate(seed=1, trials=5) as channel, channel.sample("0.5") as part:
+        assert np.shape(part.release("sum", part(np.ones(20)).sum(axis=-1), dp.Laplace(1), sensitivity=1)) == (5,)
+
+
 def test_threshold_counts_show_common_keys_and_hide_those_of_one_record(tmp_path: Path) -> None:
     with ledger_in(tmp_path) as ledger, dp.live(ledger, budget=("1", "1e-9")) as channel:
         counts = channel.threshold_counts("words", ["common"] * 1000 + ["mine alone"], epsilon="1", delta="1e-9")

@@ -14,8 +14,8 @@ README = Path(dp.__file__).parents[1] / "README.md"
 # What the design names as results or keeps for later examples, and the README does not show.
 DESIGN = {
     "Bound", "DpauditError", "Enclosure", "Exponential", "Gaussian", "KaryResponse", "NoisyMax", "OptimizedUnaryResponse",
-    "PermuteAndFlip", "RandomizedResponse", "SparseVector", "UnaryResponse", "Verdict", "account", "add_remove", "amplify",
-    "assert_private", "clip_rows", "invert", "seal_frame",
+    "PermuteAndFlip", "RandomizedResponse", "SparseVector", "ThresholdedLaplace", "UnaryResponse", "Verdict", "account",
+    "add_remove", "amplify", "assert_private", "clip_rows", "invert", "seal_frame",
 }  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpaudit.channel.modes import Live
-from dpaudit.channel.streams.sampled_rows import chosen_rows, count_rows, mark_of, new_mark
+from dpaudit.channel.streams.sampled_rows import chosen_rows, count_rows, count_trial_rows, mark_of, masked_rows, new_mark
 from dpaudit.claims import DpauditError, Finding, InvalidValue, exact
 from dpaudit.noise import Noise
 from dpaudit.noise.sampling.bernoulli import Probability, bernoulli_words
@@ -48,8 +48,6 @@ class SampledPart:
     """A Poisson sample: ``part(data)`` gives its rows, ``part.release(…)`` what leaves. Made by ``channel.sample``."""
 
     def __init__(self, channel: Channel, rate: Any) -> None:
-        if channel.trials is not None:
-            raise InvalidValue("trials", channel.trials, "left out for a subject that draws samples: they are of one run each")
         self.rate = exact(rate, "rate")
         if not 0 < self.rate <= 1:
             raise InvalidValue("rate", rate, "a probability above 0 and at most 1")
@@ -66,16 +64,21 @@ class SampledPart:
     def close(self) -> None:
         self._open = False
 
-    def __call__(self, data: Any) -> Any:
-        """The rows of ``data`` that are in the sample: one coin for each record, the same for every array of these records."""
-        rows = count_rows(data)
+    def __call__(self, data: Any, *, per_trial: bool = False) -> Any:
+        """The rows of ``data`` that are in the sample: one coin for each record, the same for every array of these records.
+
+        With trials, a masked array of shape (trials, records, …) in which rows that are not in a trial's sample are masked: sums
+        over the axis of records leave them out. ``per_trial``: ``data`` has trials as its first axis already.
+        """
+        trials = self._channel.trials
+        rows = count_rows(data) if trials is None else count_trial_rows(data, trials if per_trial else None)
         if self._coins is None:
             self._coins = self._toss(rows)
-        if len(self._coins) != rows:
+        if self._coins.shape[-1] != rows:
             raise InvalidValue("data", "another number of records", "of the same records as before, one row each")
         if isinstance(data, Sealed) and relation_of(data) != ADD_REMOVE:
             self._doubt = REPLACED
-        return chosen_rows(data, self._coins, self._mark)
+        return chosen_rows(data, self._coins, self._mark) if trials is None else masked_rows(data, self._coins, per_trial)
 
     def release(
         self, name: str, value: Any, noise: Noise, *, sensitivity: Any, cohort: Any = None, to: str = "server", delta: Any = None
@@ -92,6 +95,7 @@ class SampledPart:
         if reason:
             refuse(channel, name, reason)
         self._used = True
+        value = value.filled(0) if isinstance(value, np.ma.MaskedArray) else value  # of trials whose sample is empty
         return channel._release(name, value, noise, sensitivity, (cohort, to, None, delta), self, None if reason else self.rate)
 
     def _mixed(self, value: Any) -> bool:
@@ -106,7 +110,8 @@ class SampledPart:
         door = self._channel._door
         if isinstance(door, Live):
             return np.ones(rows, dtype=bool) if self.rate == 1 else bernoulli_words(_probability(self.rate), rows, door.source)
-        return np.asarray(self._channel._secret_generator().random(rows) < float(self.rate))
+        shape = rows if self._channel.trials is None else (self._channel.trials, rows)
+        return np.asarray(self._channel._secret_generator().random(shape) < float(self.rate))
 
 
 def check_origin(channel: Channel, name: str, value: Any, part: SampledPart | None) -> None:

@@ -57,6 +57,27 @@ def chosen_rows(data: Any, coins: np.ndarray, mark: SampleMark) -> Any:
     return Sealed(Private(value, sample, private.precision, removal), data._run)
 
 
+def count_trial_rows(data: Any, trials: int | None) -> int:
+    """The same at a door with trials, which takes plain data; ``trials``: its first axis has as many entries, records follow."""
+    if isinstance(data, Sealed):
+        raise InvalidValue("data", "sealed", "plain at a door with trials: what is proven is proven of one run")
+    shape = np.shape(data)
+    if trials is not None and shape[:1] != (trials,):
+        raise InvalidValue("data", f"shape {shape}", f"of shape ({trials}, records, …), as per_trial=True says")
+    shape = shape if trials is None else shape[1:]
+    if not shape:
+        raise InvalidValue("data", "a number", _ROWS)
+    return int(shape[0])
+
+
+def masked_rows(data: Any, coins: np.ndarray, per_trial: bool) -> Any:
+    """(trials, records, …) with the rows masked whose coin did not come up in a trial; behind the mask they are 0, so that what
+    knows no masks, as a product of matrices, leaves them out too."""
+    values = np.asarray(data) if per_trial else np.broadcast_to(np.asarray(data), (len(coins), *np.shape(data)))
+    absent = np.broadcast_to(~coins.reshape(*coins.shape, *[1] * (values.ndim - 2)), values.shape)
+    return np.ma.MaskedArray(np.where(absent, np.zeros((), values.dtype), values), absent)
+
+
 def _axis(data: Any, ndim: int) -> int:
     """Along which records lie."""
     trace = data._private.trace if isinstance(data, Sealed) else None

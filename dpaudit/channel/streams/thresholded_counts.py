@@ -29,10 +29,10 @@ from dpaudit.channel.declarations import Asked, check_call
 from dpaudit.channel.modes import PathChanged, Pinned
 from dpaudit.channel.plan_progress import CallFacts
 from dpaudit.channel.streams.poisson_sample import check_origin
-from dpaudit.claims import InvalidValue, Leak, exact_delta, exact_epsilon, show, whole
+from dpaudit.claims import DpauditError, Finding, InvalidValue, Leak, exact_delta, exact_epsilon, show, whole
 from dpaudit.ledger import Cohort
-from dpaudit.noise import Laplace, Noise
-from dpaudit.sealed.array import ADD_REMOVE, Sealed, caller, of_this_run, relation_of, unseal
+from dpaudit.noise import Laplace, Noise, ThresholdedLaplace
+from dpaudit.sealed.array import ADD_REMOVE, Sealed, Untraced, caller, of_this_run, relation_of, unseal
 from dpaudit.sealed.trace import Elements
 from dpaudit.sealed.traces.record_shares import record_axes
 
@@ -40,8 +40,10 @@ if TYPE_CHECKING:
     from dpaudit.channel.door import Channel
 
 Key = str | int | float
+Counts = dict[Key, int]
 _KEYS = "texts or numbers: one key for each record, or a list of keys for each"
 _FEW = 64
+SHARED = "keys are not one entry or row for each record, in the order of records: count the keys of the data as it is"
 
 
 @dataclass(frozen=True)
@@ -81,13 +83,13 @@ def _any_of(p: Fraction, count: int) -> Fraction:
     return 1 - (1 - p) ** count if count <= _FEW else count * p
 
 
-def threshold_counts(channel: Channel, name: str, keys: Any, cost: tuple[Any, Any, Any], more: tuple[Any, str]) -> dict[Key, int]:
-    """``cost``: ε, δ, keys of one record at most. ``more``: cohort, observer."""
+def threshold_counts(
+    channel: Channel, name: str, keys: Any, cost: tuple[Any, Any, Any], more: tuple[Any, str]
+) -> Counts | list[Counts]:
+    """``cost``: ε, δ, keys of one record at most. ``more``: cohort, observer. With trials, what each of them shows."""
     epsilon, delta = exact_epsilon(cost[0]), exact_delta(cost[1])
     per_record = whole(cost[2], "per_record", least=1, most=10**6)
-    if channel.trials is not None:
-        raise InvalidValue("trials", channel.trials, "left out: counts of unknown keys are of one run each")
-    relation = relation_of(keys) if isinstance(keys, Sealed) else channel._proving.relation
+    relation = relation_of(keys) if isinstance(keys, Sealed) else channel.relation
     law = calibrate(epsilon, delta, per_record, removal=relation == ADD_REMOVE)
     check_call(name, law.noise, more[1], None)
     check_origin(channel, name, keys, None)
@@ -96,17 +98,24 @@ def threshold_counts(channel: Channel, name: str, keys: Any, cost: tuple[Any, An
     asked = Asked(
         name, law.noise, moved, Cohort.of(more[0]), more[1], moved if proven else None, int(moved), relation if proven else None
     )
-    channel._follow(asked, "threshold_counts", CallFacts(law.noise, more[0], None, None))
-    record = asked.record((epsilon, law.failure), steps=int(moved), coordinates=1, failure=show(law.failure))
+    channel._follow(
+        asked, "threshold_counts", CallFacts(ThresholdedLaplace(moved / epsilon, delta), more[0], channel._index, None)
+    )
+    record = None
+    if channel.trials is None:  # a record is about one run
+        record = asked.record((epsilon, law.failure), steps=int(moved), coordinates=1, failure=show(law.failure))
     counts = count_keys(unseal(keys) if isinstance(keys, Sealed) else keys, per_record)
     if channel._ledger is not None:
+        if record is None:
+            raise DpauditError("a ledger records one run; open the door without trials")
         channel._ledger.append(record)
-    shown = _shown(channel, law, counts)
+    runs = _shown(channel, law, counts)
     if not channel._live:
         # which keys there are is private: no replay can pin their counts one by one
-        event = asked.event("release", np.zeros(1, dtype=np.int64), encode(shown), record=record, hidden=True)
-        channel._events.append(event)
-    return shown
+        query, output = np.zeros((len(runs), 1), dtype=np.int64), encode(runs)
+        query, output = (query[0], output[0]) if channel.trials is None else (query, output)
+        channel._events.append(asked.event("release", query, output, record=record, index=channel._index, hidden=True))
+    return runs[0] if channel.trials is None else runs
 
 
 def _proven(channel: Channel, name: str, keys: Any) -> bool:
@@ -118,25 +127,32 @@ def _proven(channel: Channel, name: str, keys: Any) -> bool:
         raise Leak("a value of another run", caller(), "compute it anew from the data of this run")
     channel._proving._refuse_after_leak(name)
     trace, shape = keys._private.trace, keys._private.value.shape
+    if isinstance(trace, Untraced):
+        channel._proving.lose(name, trace)
+        return False
     if channel._proving.relation not in (None, relation_of(keys)):
         channel._proving._refuse(name, f"its data is sealed for {relation_of(keys)} neighbours")
     if isinstance(trace, Elements) and 1 <= len(shape) <= 2 and record_axes(trace, shape) == (0,):
         return True
-    channel._proving._refuse(name, "its keys are not one entry or row for each record")
+    channel._proving.untraced.append(Finding("untraced", f"release {name!r}: {SHARED}", caller()))
+    channel._proving._refuse(name, f"its {SHARED}")
     return False
 
 
-def _shown(channel: Channel, law: Thresholded, counts: Counter[Key]) -> dict[Key, int]:
-    door = channel._door
+def _shown(channel: Channel, law: Thresholded, counts: Counter[Key]) -> list[Counts]:
+    """What each trial shows; one run is one trial."""
+    door, rows = channel._door, 1 if channel.trials is None else channel.trials
     if isinstance(door, Pinned):
         if door.position >= len(door.outputs):
             raise PathChanged(door.position)
         door.position += 1
-        return decode(door.outputs[door.position - 1], door.position - 1)
+        return [decode(row, door.position - 1) for row in np.atleast_2d(door.outputs[door.position - 1])]
     names = sorted(counts, key=_order)  # in an order that tells nothing of the data
     noise: Noise = law.noise
-    noisy = door.noise(noise, np.array([counts[key] for key in names], dtype=np.int64), None)
-    return {key: int(count) for key, count in zip(names, noisy, strict=True) if count >= law.threshold}
+    units = np.array([counts[key] for key in names], dtype=np.int64)
+    units = units if channel.trials is None else np.tile(units, (rows, 1))
+    noisy = door.noise(noise, units, channel._index).reshape(rows, len(names))
+    return [{key: int(count) for key, count in zip(names, row, strict=True) if count >= law.threshold} for row in noisy]
 
 
 def count_keys(keys: Any, per_record: int) -> Counter[Key]:
@@ -169,15 +185,20 @@ def _order(key: Any) -> tuple[bool, Any]:
     return isinstance(key, str), key
 
 
-def encode(shown: dict[Key, int]) -> np.ndarray:
-    """A transcript holds whole numbers: what was shown as the bytes of its JSON."""
-    return np.frombuffer(json.dumps(list(shown.items())).encode(), dtype=np.uint8).astype(np.int64)
+def encode(runs: Sequence[Counts]) -> np.ndarray:
+    """A transcript holds whole numbers: what each trial showed as the bytes of its JSON, and zeros after them."""
+    texts = [np.frombuffer(json.dumps(list(shown.items())).encode(), dtype=np.uint8) for shown in runs]
+    table = np.zeros((len(texts), max(map(len, texts), default=0)), dtype=np.int64)
+    for row, text in zip(table, texts, strict=True):
+        row[: len(text)] = text
+    return table
 
 
-def decode(output: np.ndarray, place: int) -> dict[Key, int]:
+def decode(output: np.ndarray, place: int) -> Counts:
     """Raises PathChanged for what is no such output."""
     try:
-        pairs: Sequence[tuple[Key, int]] = json.loads(np.asarray(output).astype(np.uint8).tobytes().decode())
+        text = np.asarray(output).astype(np.uint8).tobytes().rstrip(b"\0").decode()
+        pairs: Sequence[tuple[Key, int]] = json.loads(text)
         return {key: int(count) for key, count in pairs}
     except (ValueError, TypeError):
         raise PathChanged(place) from None

@@ -24,6 +24,8 @@ from dpaudit.claims import InvalidValue
         dp.Planned("v", dp.RandomizedResponse(epsilon=1), 1, kind="reports"),
         dp.Planned("v", dp.KaryResponse(epsilon=1, k=4), 1, kind="shuffled", cohort=range(100)),
         dp.Planned("v", dp.Laplace(scale=2), 1, sampling="1/10", count=3),
+        dp.Planned("v", dp.ThresholdedLaplace(scale=2, delta="1e-6"), 2, count=2),
+        dp.Planned("v", dp.UnaryResponse(epsilon=1, k=4), 1, kind="shuffled", cohort=range(100)),
     ],
 )
 def test_a_plan_is_written_as_python_that_gives_it_back(entry: dp.Planned) -> None:

@@ -81,6 +81,8 @@ def fit_ramp(values: np.ndarray, coins: np.ndarray, column: int) -> tuple[Ramp, 
         fine = [np.linspace(*_around(ends, end), 9) for end in (low[best], high[best])]
         low, high = (side.ravel() for side in np.meshgrid(*fine))
         low, high = low[low < high], high[low < high]
+        if not len(low):  # one value alone: nothing is between its ends
+            break
     return likeliest
 
 

@@ -89,9 +89,51 @@ def test_a_rate_is_a_probability(rate: Any) -> None:
         pass
 
 
-def test_samples_are_of_one_run() -> None:
-    with dp.simulate(1, trials=3) as channel, pytest.raises(InvalidValue, match="one run"), channel.sample("0.5"):
-        pass
+@pytest.mark.parametrize(("rate", "agrees"), [("0.25", True), ("0.3", False)])
+def test_trials_draw_a_sample_each_with_the_law_of_one_run(rate: str, agrees: bool) -> None:
+    """40,000 sums of eight ones at rate 1/4 and a twin: means 2 and 2.4, six standard deviations are 0.06."""
+    with dp.simulate(1, trials=40_000) as channel, channel.sample(rate) as part:
+        rows = part(np.ones((8, 2)))
+        assert rows.shape == (40_000, 8, 2)
+        assert (rows[..., 0].mask == rows[..., 1].mask).all()  # one coin for each record
+        shown = part.release("sum", rows.sum(axis=1), dp.Laplace(1, grid=1), sensitivity=2)
+    assert shown.shape == (40_000, 2)
+    assert (abs(shown.mean() - 2) < 0.06) == agrees
+    singles = []
+    for seed in range(400):
+        with dp.simulate(seed) as channel, channel.sample("0.25") as part:
+            singles.append(part.release("sum", part(np.ones(8)).sum(axis=-1), dp.Laplace(1, grid=1), sensitivity=1))
+    assert abs(np.mean(singles) - 2) < 0.6
+
+
+def test_trials_leave_out_rows_by_products_too_and_take_data_of_each_trial() -> None:
+    with dp.simulate(2, trials=30) as channel, channel.sample("0.5") as part:
+        same, own = part(np.arange(1.0, 31.0)), part(np.tile(np.arange(1.0, 31.0), (30, 1)), per_trial=True)
+        assert (same.filled(-1) == own.filled(-1)).all()
+        assert np.allclose(np.asarray(same) @ np.ones(30), same.sum(axis=-1))
+        with pytest.raises(InvalidValue, match="per_trial"):
+            part(np.ones((29, 30)), per_trial=True)
+        with pytest.raises(InvalidValue, match="same records"):
+            part(np.ones(29))
+        with pytest.raises(InvalidValue, match="sealed"):
+            part(people())
+
+
+def test_a_sampled_subject_with_trials_is_certified_by_its_plan_and_refuted_below() -> None:
+    """ε(10^-3) is 0.65; refuting errs once in 10^6."""
+
+    def subject(claimed: str) -> dp.Verdict:
+        plan = [dp.Planned("sum", dp.Gaussian(1), 1, sampling="0.1")]
+
+        @dp.subject(claim=dp.Claim(claimed, "1e-3"), neighbours=dp.add_remove(n=5, low=0, high=1), plan=plan)
+        def sampled(data, channel, trials):  # type: ignore[no-untyped-def]
+            with channel.sample("0.1") as part:
+                return part.release("sum", part(data).sum(axis=-1), dp.Gaussian(1), sensitivity=1)
+
+        return dp.audit(sampled, samples=40_000, seed=1)
+
+    assert subject("0.66").verdict == "certified"
+    assert subject("0.2").verdict == "refuted"
 
 
 def test_one_sample_gives_one_release() -> None:

@@ -12,10 +12,12 @@ import numpy as np
 import pytest
 
 import dpaudit as dp
+from dpaudit.channel import Plan
 from dpaudit.channel.streams.thresholded_counts import calibrate, count_keys
 from dpaudit.claims import DpauditError, InvalidValue
 from dpaudit.ledger import MemoryLedger
 from dpaudit.sealed.array import seal
+from dpaudit.verdict.ready_plan import account_plan
 
 FAR = 60
 
@@ -162,3 +164,84 @@ def test_counts_that_break_their_promise_are_attacked_by_a_game() -> None:
 
     verdict = dp.audit(one_person_twelve_times, samples=200, seed=1)
     assert (verdict.verdict, verdict.lower.samples) == ("refuted", 200)
+
+
+def test_trials_show_each_what_one_run_would() -> None:
+    """A key of one record alone is shown in at most δ = 0.05 of the trials, to six standard deviations; the common one always."""
+    keys = ["common"] * 500 + ["mine"]
+    with dp.simulate(3, trials=20_000) as channel:
+        shown = channel.threshold_counts("words", keys, epsilon=1, delta="0.05")
+        (event,) = channel.events
+    assert len(shown) == 20_000
+    assert all("common" in run for run in shown)
+    law = calibrate(Fraction(1), Fraction("0.05"), 1, removal=False)
+    often = sum("mine" in run for run in shown) / 20_000
+    expected = float(law.failure)
+    assert abs(often - expected) < 6 * math.sqrt(expected / 20_000)
+    assert (event.output.shape[0], event.record) == (20_000, None)
+    with dp.replay(channel.transcript) as again:
+        assert again.threshold_counts("words", ["other"], epsilon=1, delta="0.05") == shown
+
+
+def test_plain_keys_of_a_subject_get_the_noise_of_its_neighbours() -> None:
+    """Runs that are attacked are those that are deployed: a removed record moves a count by one, a replaced one two."""
+    for neighbours, scale in ((dp.add_remove(n=5, low=0, high=1), 1), (dp.replace_one(n=5, low=0, high=1), 2)):
+
+        @dp.subject(claim=dp.Claim("1", "0.01"), neighbours=neighbours)
+        def counted(data: Any, channel: Any) -> Any:
+            return channel.threshold_counts("keys", data, epsilon=1, delta="0.01")
+
+        with dp.simulate(1) as channel:
+            counted(np.ones(5), channel)
+        assert channel.events[0].noise == dp.Laplace(scale, grid=1)
+
+
+def planned(claim: dp.Claim, *, delta: str = "0.01", **asked: Any) -> dp.Subject:
+    plan = [("keys", dp.ThresholdedLaplace(1, delta), 1)]
+
+    @dp.subject(claim=claim, neighbours=dp.add_remove(n=12, low=0, high=3), plan=plan)
+    def counted(data: Any, channel: Any) -> Any:
+        return len(channel.threshold_counts("keys", data, **{"epsilon": "1", "delta": "0.01", **asked}))
+
+    return counted
+
+
+def test_a_plan_of_counts_is_certified_and_deployed() -> None:
+    verdict = dp.audit(planned(dp.Claim("1", "0.01")), samples=200, seed=1)
+    assert verdict.verdict == "certified"
+    assert verdict.upper is not None
+    assert (verdict.upper.epsilon, verdict.upper.path) == (1, "single")
+    with pytest.raises(InvalidValue, match="delta"):  # the plan's δ is charged
+        account_plan(Plan.of(planned(dp.Claim("1", "0.01")).plan), dp.Claim("1", "0.009"))
+    ledger = MemoryLedger(kind="deployment")
+    assert planned(dp.Claim("1", "0.01")).deploy(ledger)(np.zeros(12)) == 1
+    assert ledger.spent()[0] == 1
+
+
+@pytest.mark.parametrize("asked", [{"epsilon": "2"}, {"epsilon": "2", "per_record": 2}, {"per_record": 2}])
+def test_counts_other_than_planned_are_refused(asked: dict[str, Any]) -> None:
+    with dp.simulate(1) as channel, pytest.raises(DpauditError, match="the plan's next release is 'keys'"):
+        planned(dp.Claim("1", "0.01"), **asked)(np.zeros(12), channel)
+
+
+@pytest.mark.parametrize("more", [{"to": "shuffled"}, {"sampling": "0.5"}, {"kind": "tree"}, {"kind": "select"}])
+def test_what_no_counts_can_be_is_no_plan(more: dict[str, Any]) -> None:
+    with pytest.raises(InvalidValue):
+        dp.Planned("keys", dp.ThresholdedLaplace(1, "0.1"), 1, **more)
+    with pytest.raises(InvalidValue, match="threshold_counts"):
+        dp.Planned("keys", dp.Laplace(1, grid=1), 1, kind="threshold_counts")
+
+
+@pytest.mark.parametrize(
+    ("look", "reason"), [(lambda rows: rows[[0, 0]], "one entry or row for each record"), (np.sort, "numpy.sort")]
+)
+def test_the_reason_why_keys_are_not_proven_is_told(look: Any, reason: str) -> None:
+    with dp.simulate(1) as channel:
+        channel.threshold_counts("keys", look(seal(np.ones(12), -1, 1)), epsilon="1", delta="0.01")
+    (finding,) = channel.untraced
+    assert reason in finding.message
+
+
+def test_counts_of_a_larger_delta_than_planned_are_refused() -> None:
+    with dp.simulate(1) as channel, pytest.raises(DpauditError, match="ThresholdedLaplace"):
+        planned(dp.Claim("1", "0.01"), delta="0.001")(np.zeros(12), channel)

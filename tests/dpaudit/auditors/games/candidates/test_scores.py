@@ -100,3 +100,10 @@ def test_more_combinations_than_a_number_can_hold_are_left_to_the_regression() -
     coins = table[:, 3] == 1
     best = max(((learn(table, coins)(table) > 0) == coins).mean() for learn in learners(table, coins))
     assert best > 0.99
+
+
+def test_a_column_of_one_value_has_a_flat_ramp() -> None:
+    """A part of the training may see one value alone, where another part sees several."""
+    coins = np.arange(50) % 3 == 0
+    ramp, _ = fit_ramp(np.ones(50), coins, 0)
+    assert len(set(ramp(np.array([[0.0], [1.0], [2.0]])).tolist())) == 1
