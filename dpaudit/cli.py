@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import io
+import logging
 import os
 import sys
 from collections.abc import Iterable, Sequence
@@ -28,6 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):  # a terminal or a name that cannot be encoded is no reason to fail
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+    logging.getLogger("dpaudit").addHandler(logging.NullHandler())  # a command says itself what there is to say
     try:
         words = sys.argv[1:] if arguments is None else arguments
         if not words:

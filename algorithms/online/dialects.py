@@ -4,13 +4,14 @@ predict / partial_fit          MABWiser, contextualbandits
 select_action / update_params  Open Bandit Pipeline
 choice / getReward             SMPyBandits
 pull / update                  river
+select / update                our own services (``algorithms.online``): what is selected may be a ticket with its action
 """
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ METHODS = {
     "select_action": "update_params",
     "choice": "getReward",
     "pull": "update",
+    "select": "update",
 }
 
 
@@ -61,6 +63,7 @@ class Player:
     dialect: Dialect
     arms: Sequence[Any]
     contexts: Any = None
+    tickets: dict[int, Any] = field(default_factory=dict)  # of rounds whose reward is still to come
 
     def choose(self, t: int) -> int:
         return self._place(_CHOOSE[self.dialect.choose](self, t))
@@ -121,15 +124,22 @@ def _partial_fit(player: Player, t: int, arm: Any, reward: Any) -> None:
         player.policy.partial_fit(arms, reward, *player.extra(t))
 
 
+def _select(player: Player, t: int) -> Any:
+    player.tickets[t] = player.policy.select(*player.extra(t))
+    return getattr(player.tickets[t], "action", player.tickets[t])
+
+
 _CHOOSE: dict[str, Callable[[Player, int], Any]] = {
     "predict": lambda player, t: player.policy.predict(*player.extra(t)),
     "select_action": lambda player, t: player.policy.select_action(*player.extra(t)),
     "choice": lambda player, t: player.policy.choice(*player.extra(t)),
     "pull": lambda player, t: player.policy.pull(list(player.arms), *player.extra(t)),
+    "select": _select,
 }
 _LEARN: dict[str, Callable[[Player, int, Any, Any], None]] = {
     "predict": _partial_fit,
     "select_action": lambda player, t, arm, r: player.policy.update_params(arm, _one(r), *player.extra(t)),
     "choice": lambda player, t, arm, r: player.policy.getReward(arm, _one(r), *player.extra(t)),
     "pull": lambda player, t, arm, r: player.policy.update(arm, *player.extra(t), _one(r)),
+    "select": lambda player, t, arm, r: player.policy.update(player.tickets.pop(t), _one(r)),
 }

@@ -1,4 +1,4 @@
-"""Puts a user's own bandit behind the audit: any of four dialects, driven from a table of rewards so that runs replay."""
+"""Puts a user's own bandit behind the audit: any of five dialects, driven from a table of rewards so that runs replay."""
 
 from __future__ import annotations
 

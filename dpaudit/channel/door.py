@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.random import default_rng
@@ -19,6 +19,7 @@ from dpaudit.channel.plan import Plan
 from dpaudit.channel.plan_progress import CallFacts, Progress
 from dpaudit.channel.proven_sensitivity import Proving
 from dpaudit.channel.release_cost import Amplifier, Composer, Repetition, cost, no_amplification, plain_sums
+from dpaudit.channel.release_log import log_release
 from dpaudit.channel.selection.verbs import Selecting
 from dpaudit.channel.streams.binary_tree import Tree, open_tree
 from dpaudit.channel.streams.poisson_sample import SampledPart, check_origin
@@ -46,12 +47,13 @@ class Channel(Selecting):
         relation: str | None = None,
         amplify: Amplifier = no_amplification,
         compose: Composer = plain_sums,
+        plain: Literal["take", "warn", "refuse"] = "take",
     ) -> None:
         self._door, self._ledger, self._budget, self._observe = door, ledger, budget, observe
         self._amplify, self._compose = amplify, compose
         if ledger is not None:
             ledger.require(door.kind)
-        self._proving = Proving(proven, relation, door.strict)
+        self._proving = Proving(proven, relation, door.strict, plain)
         self._kept = Kept()
         self._plans: tuple[Progress, ...] = ()
         self._relation: str | None = None
@@ -367,7 +369,10 @@ class Channel(Selecting):
             return self._kept.passed(draw, key, what, self._index)
         if record is None or self.trials is not None:
             raise DpauditError("a ledger records one run; open the door without trials")
-        return written(self._ledger, record, draw, key)
+        output, fresh = written(self._ledger, record, draw, key)
+        if self._live:
+            log_release(record, fresh=fresh)
+        return output, fresh
 
     def _remember(
         self, asked: Asked, kind: str, query: np.ndarray, output: np.ndarray, record: Release | None, **more: Any

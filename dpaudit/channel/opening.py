@@ -43,7 +43,7 @@ class Doors:
         budget: Any = None,
         *,
         filter: str | None = None,
-        strict: bool = True,
+        strict: bool | None = None,
         proven: bool = False,
         relation: str | None = None,
     ) -> Iterator[Channel]:
@@ -55,7 +55,9 @@ class Doors:
         ``proven=True``: takes only releases of sealed data whose trace is whole, so that the budget bounds every path. Together
         with a budget this is written down, and holds for every later door on the ledger.
         ``relation``: takes only data that is sealed for these neighbours, "replace-one" or "add-remove".
+        A plain array is taken with one warning in the log that its sensitivity is only declared. ``strict=True`` refuses it;
         ``strict=False``: a declared sensitivity below the proven one is charged at the proven one instead of refused.
+        Every release is logged under the name ``dpaudit``, without any value.
         """
         limit = None if budget is None else Budget.of(budget)
         if relation not in (None, REPLACE_ONE, ADD_REMOVE):
@@ -66,13 +68,14 @@ class Doors:
         elif filter is not None:
             raise InvalidValue("filter", filter, "given together with a budget")
         yield Channel(
-            Live(SecureSource(), secrets.randbits(63), strict=strict),
+            Live(SecureSource(), secrets.randbits(63), strict=strict is not False),
             ledger=ledger,
             budget=limit or ledger.budget,
             proven=proven or ledger.proven,
             relation=relation,
             amplify=self.amplify,
             compose=self.compose,
+            plain="refuse" if strict else "warn",
         )
 
     @contextmanager

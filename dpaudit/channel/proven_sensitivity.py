@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
+from dpaudit.channel.release_log import warn_declared
 from dpaudit.claims import DpauditError, Finding, Leak, SensitivityError, exact
 from dpaudit.claims.leak_watch import Watch, standing_watch
 from dpaudit.ledger import Cohort
@@ -16,11 +17,12 @@ from dpaudit.sealed.array import Sealed, Untraced, caller, dependence, of_this_r
 @dataclass
 class Proving:
     """``only``: releases that are not proven are refused. ``relation``: data sealed for other neighbours is. ``strict``: what
-    declares too little is refused, rather than noted."""
+    declares too little is refused, rather than noted. ``plain``: what happens to a value that is not sealed."""
 
     only: bool
     relation: str | None
     strict: bool
+    plain: Literal["take", "warn", "refuse"] = "take"
     findings: list[Finding] = field(default_factory=list)
     untraced: list[Finding] = field(default_factory=list)
     noticed: Watch | None = None  # what else happens to sealed data while the door is open
@@ -36,6 +38,7 @@ class Proving:
         ``weight``: what is released is so many times the value, and its grid is so many times that of the value."""
         if not isinstance(value, Sealed):
             self._refuse(name, "the value is not sealed")
+            self._notice_plain(name)
             return None, None, None
         if not of_this_run(value):
             raise Leak("a value of another run", caller(), "compute it anew from the data of this run")
@@ -61,6 +64,15 @@ class Proving:
         """Note where a trace was lost; a door for proven releases refuses it."""
         self.untraced.append(Finding("untraced", f"release {name!r} lost its trace in {trace.operation}", trace.where))
         self._refuse(name, f"its trace was lost in {trace.operation} at {trace.where}")
+
+    def _notice_plain(self, name: str) -> None:
+        """The sensitivity of a plain value is declared and nothing else: said once at each door."""
+        if self.plain == "refuse":
+            reason = "the value is not sealed, and strict=True takes sealed data only: dp.seal(values, low, high)"
+            raise DpauditError(f"release {name!r} is refused: {reason}")
+        if self.plain == "warn":
+            self.plain = "take"
+            warn_declared(name, caller())
 
     def _refuse_after_leak(self, name: str) -> None:
         """What left by another way, or would have on other data, may be in the value: no trace sees that."""

@@ -6,7 +6,9 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+from dpaudit.claims import InvalidValue
 from dpaudit.ledger.errors import LedgerUnavailable, MalformedJson
+from dpaudit.ledger.periods import window_ledger
 from dpaudit.ledger.records.handwritten import Forms
 from dpaudit.ledger.records.release import Release
 from dpaudit.ledger.records.strict_json import lines
@@ -27,14 +29,21 @@ def open_ledger(
     readonly: bool = False,
     spends: Callable[[], Filter] = PureSums,
     code: str | Path | None = None,
+    per: str | None = None,
 ) -> Ledger:
     """Open a ledger file, or make one. All entries are checked first.
 
     ``kind`` is fixed at creation, and later writers must be of that kind (WrongKind); readers need not.
     ``readonly`` reads files of either kind and exports, also in a folder that cannot be written.
     ``code``: the file or folder of the algorithm that releases; its SHA-256 is kept beside that of dpaudit's own code.
+    ``per``: "hour", "day", "week" or "month": ``path`` is a folder with a ledger for each, and the current one is opened, so that
+    a budget is one per period; ``dpaudit.ledger.periods`` says why no clock opens a past one again.
     Raises UnreadableLedger (not a ledger, or from the future), TamperedLedger (DPA007) and LedgerUnavailable.
     """
+    if per is not None:
+        if scheme_of(path) != "file":
+            raise InvalidValue("per", per, "left out for a database, or given with a folder of ledger files")
+        path = window_ledger(path, per)
     first = None if readonly else partial(first_entry, kind, code)
     entries = store_of(path)(_place(path), first)
     try:

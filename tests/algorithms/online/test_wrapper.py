@@ -1,4 +1,4 @@
-"""A user's own bandit behind the audit, in each of the four dialects.
+"""A user's own bandit behind the audit, in each of the five dialects.
 
 The policies explore two arms in turn for six rounds, add Laplace noise to the difference of the arms' sums, and commit.
 Rewards lie in [−1, 1], so one round moves that difference by at most 2: Lap(2/ε) makes the actions ε-DP, and on
@@ -9,6 +9,7 @@ the pair "all low, round 0 high or low" the event "arm 1" reaches e^ε exactly. 
 from __future__ import annotations
 
 import random
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -83,7 +84,17 @@ class LikeRiver(Committing):
         self.see(arm_id, reward)
 
 
-DIALECTS = [LikeMABWiser, LikeOBP, LikeSMPyBandits, LikeRiver]
+class LikeOurs(Committing):
+    """The face of algorithms.online: a ticket goes out, and comes back with its reward."""
+
+    def select(self):
+        return SimpleNamespace(id=str(self.t), action=self.act())
+
+    def update(self, ticket, reward):
+        self.see(ticket.action, reward)
+
+
+DIALECTS = [LikeMABWiser, LikeOBP, LikeSMPyBandits, LikeRiver, LikeOurs]
 
 
 def factory(dialect, scale):
