@@ -43,9 +43,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return fail(str(error), error.exit_code)
     except KeyboardInterrupt:
         return fail("interrupted; nothing was concluded", UNUSABLE)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return UNUSABLE
     except OSError as error:
         return fail(f"{error.filename or 'file'}: {error.strerror or error}", UNUSABLE)
     except MemoryError:
@@ -60,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _say_what_is_next() -> int:
     from dpaudit.commands.start.next_steps import next_steps
 
-    print(next_steps())
+    _print(next_steps())
     return HOLDS
 
 
@@ -114,9 +111,18 @@ def _write(text: str, output: str | None) -> None:
     if not text:
         return
     if output is None:
-        print(text)
+        _print(text)
         return
     write_file(text, output)
+
+
+def _print(text: str) -> None:
+    """To a reader who may have had enough, as ``head`` does: that is no failure of the command."""
+    try:
+        print(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else the interpreter complains when it ends
 
 
 def build_parser(names: Sequence[str] | None = None) -> Parser:

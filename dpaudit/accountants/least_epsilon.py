@@ -33,7 +33,8 @@ def least(groups: Iterable[Group], delta: Fraction, *, fixed: bool, limit: Fract
             bound = replace(_least(_key(group), delta, fixed and place < _TRIED, limit), group=group)
         spent = max(spent, bound.delta)
         worst = max(worst, bound, key=lambda each: each.epsilon)
-    return Least(worst.epsilon, spent, worst.method + PARALLEL if worst.method else "nothing released", worst.group)
+    method = worst.method or next((bound.method for bound, _ in sums if bound.method), "")  # released, at no cost
+    return Least(worst.epsilon, spent, method + PARALLEL if method else "nothing released", worst.group)
 
 
 def _least(parts: tuple[AnyPart, ...], delta: Fraction, fixed: bool, limit: Fraction | None) -> Least:

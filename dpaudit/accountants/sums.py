@@ -76,7 +76,10 @@ def _epsilon_sum(parts: tuple[AnyPart, ...], delta: Fraction) -> Least:
     if without:
         left = delta - spent
         if left <= 0:
-            raise InvalidValue("delta", delta, f"greater than {show(spent)}: {_words(without[0])} has no finite ε at δ = 0")
+            taken = ", and that much is the stated δ of the others: give more with --delta (delta=)" if spent else ""
+            raise InvalidValue(
+                "delta", delta, f"greater than {show(spent)}: {_words(without[0])} has no finite ε at δ = 0{taken}"
+            )
         epsilon, spent = epsilon + _without_pure_cost(without, left), delta
     return Least(epsilon, spent, _methods(parts, without, batches))
 

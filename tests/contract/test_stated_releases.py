@@ -134,3 +134,27 @@ def test_a_delta_below_what_is_stated_is_told(written: Any, dpaudit_cli: Any) ->
     done = dpaudit_cli("account", written(KNOWN), "--delta", "1e-9", "--epsilon", "1")
     assert done.returncode == 1  # 1e-6 is over the budget's δ
     assert "no finite ε" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("releases", "options", "told"),
+    [
+        ([{"mechanism": "discrete-loss", "losses": [["infinity", "1"]]}], [], "surely reveals all"),
+        ([ZCDP, KNOWN], ["--delta", "1e-6"], "that much is the stated δ of the others"),
+        ([{**KNOWN, "to": "nobody"}], [], "to must be left out, which is the server, or one of"),
+        ([{"mechanism": "laplace", "scale": "1", "sensitivity": "1", "to": "nobody"}], [], "to must be left out"),
+    ],
+)
+def test_what_cannot_be_accounted_for_is_refused_with_its_reason(
+    dpaudit_cli: Any, written: Any, releases: Any, options: list[str], told: str
+) -> None:
+    done = dpaudit_cli("account", written(*releases), *options)
+    assert done.returncode == 2
+    assert told in done.stderr
+
+
+def test_a_curve_of_zeros_costs_nothing_but_was_released(written: Any) -> None:
+    bound = dp.account(written({"mechanism": "rdp", "curve": [["2", "0"]]}))
+    assert (bound.epsilon, bound.delta) == (0, 0)
+    assert "nothing released" not in bound.method
+    assert "nothing released" in dp.account([]).method

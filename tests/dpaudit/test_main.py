@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -18,3 +19,16 @@ def test_the_module_and_the_script_answer_alike(arguments: list[str], tmp_path: 
     )
     assert (module.returncode, module.stdout, module.stderr) == (script.returncode, script.stdout, script.stderr)
     assert module.stdout or module.returncode == 2
+
+
+def test_a_reader_who_has_had_enough_is_no_failure(tmp_path: Path) -> None:
+    path = tmp_path / "releases.jsonl"
+    path.write_text('{"mechanism": "laplace", "scale": "1", "sensitivity": "1"}\n' * 200)
+    reader, writer = os.pipe()
+    os.close(reader)  # as `head` does, before anything is written
+    command = [sys.executable, "-m", "dpaudit", "account", str(path)]
+    try:
+        done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, timeout=120, check=False)
+    finally:
+        os.close(writer)
+    assert (done.returncode, done.stderr) == (0, "")

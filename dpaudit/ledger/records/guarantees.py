@@ -129,6 +129,10 @@ class LossGuarantee:
             points[value] = points.get(value, Fraction(0)) + probability
         if abs(total - 1) > SLACK:
             raise InvalidValue("losses", show(total), f"made of probabilities that add up to 1; these give {float(total):.12g}")
+        if not points:
+            raise InvalidValue(
+                "losses", INFINITE, "made of some finite loss too: what surely reveals all has no (ε, δ) below δ = 1"
+            )
         _refuse_more_than_all(points)
         infinite = max(1 - sum(points.values(), Fraction(0)), Fraction(0))
         return cls(tuple(sorted(points.items(), reverse=True)), infinite)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from dpaudit.claims import InvalidValue, WrittenForm, exact_delta, exact_epsilon, positive, show, whole
+from dpaudit.claims import OBSERVERS, InvalidValue, WrittenForm, exact_delta, exact_epsilon, positive, show, whole
 from dpaudit.ledger.errors import InvalidRecord
 from dpaudit.ledger.records.cohort import Cohort
 from dpaudit.ledger.records.guarantees import GUARANTEES, Guarantee, KnownGuarantee, read_guarantee
@@ -29,6 +29,8 @@ def flat_fields(data: dict[str, Any], forms: Forms, line: int | None = None) -> 
     mechanism = data.get("mechanism")
     if not isinstance(mechanism, str) or mechanism not in {*forms, *GUARANTEES}:
         raise InvalidRecord("mechanism", "one of " + ", ".join([*forms, *GUARANTEES]), line)
+    if data.get("to", "server") not in OBSERVERS:
+        raise InvalidRecord("to", "left out, which is the server, or one of " + ", ".join(OBSERVERS), line)
     if mechanism in GUARANTEES:
         return _stated_fields(data, GUARANTEES[mechanism], line)
     *others, plainest = forms[mechanism]
