@@ -67,6 +67,7 @@ class Check:
     severity: str = "none"
     basis: str | None = None
     needs: Sequence[str] = field(default=())
+    repairs: Sequence[str] = field(default=())  # the claims that it puts right as a whole: a theorem's, with all its parts
 
 
 @dataclass(frozen=True)
@@ -101,6 +102,7 @@ class Decided:
     basis: str | None = None
     needs: Sequence[str] = ()
     breaks: Sequence[str] = ()
+    repairs: Sequence[str] = ()
 
     @property
     def summary(self) -> str:
@@ -111,7 +113,8 @@ class Decided:
 
     def to_dict(self) -> dict[str, Any]:
         about: dict[str, Any] = {"id": self.id, "where": self.where, "statement": self.statement, "verdict": self.verdict}
-        about |= {"severity": self.severity, "basis": self.basis, "needs": list(self.needs), "breaks": list(self.breaks)}
+        about |= {"severity": self.severity, "basis": self.basis, "needs": list(self.needs)}
+        about |= {"breaks": list(self.breaks), "repairs": list(self.repairs)}
         decision = {"evidence": dict(self.evidence), "correction": self.correction, "code": dict(self.code)}
         return {**about, **decision, "stale": list(self.stale), "failed": self.failed}
 
@@ -238,28 +241,32 @@ def decide(check: Any, quick: bool) -> Decided:
         raise ClaimError(check.id, "its decision carries no evidence")
     if not isinstance(correction, str | dict | None):
         raise ClaimError(check.id, "its correction must be a text, an object or None")
-    severity, basis, needs, breaks = _rating(check, decision, verdict)
+    severity, basis, lists = _rating(check, decision, verdict)
     return Decided(
         check.id, check.where, check.statement, verdict, evidence, correction, digests(check), round(seconds, 3),
-        severity=severity, basis=basis, needs=needs, breaks=breaks,
+        severity=severity, basis=basis, needs=lists["needs"], breaks=lists["breaks"], repairs=lists["repairs"],
     )  # fmt: skip
 
 
-def _rating(check: Any, decision: Any, verdict: str) -> tuple[str, str | None, tuple[str, ...], tuple[str, ...]]:
+def _rating(check: Any, decision: Any, verdict: str) -> tuple[str, str | None, dict[str, tuple[str, ...]]]:
     """A claim that holds has a basis, one that does not a severity."""
     severity = getattr(decision, "severity", None) or getattr(check, "severity", "none")
     basis = getattr(decision, "basis", None) or getattr(check, "basis", None)
-    needs, breaks = getattr(check, "needs", ()), getattr(decision, "breaks", ())
+    lists = {
+        "needs": getattr(check, "needs", ()),
+        "breaks": getattr(decision, "breaks", ()),
+        "repairs": getattr(check, "repairs", ()),
+    }
     if severity not in SEVERITIES:
         raise ClaimError(check.id, "its severity must be one of " + ", ".join(SEVERITIES))
     if basis is not None and basis not in BASES:
         raise ClaimError(check.id, "its basis must be one of " + ", ".join(BASES))
-    for word, names in (("needs", needs), ("breaks", breaks)):
+    for word, names in lists.items():
         if isinstance(names, str) or not all(isinstance(name, str) for name in names):
             raise ClaimError(check.id, f"what it {word} must be ids of claims")
     holds = verdict == "verified"
     grade = severity if verdict in ("refuted", "conditional") else "none"
-    return grade, (basis if holds else None), tuple(needs), tuple(breaks)
+    return grade, (basis if holds else None), {word: tuple(names) for word, names in lists.items()}
 
 
 def attempt(check: Any, quick: bool) -> Decided:

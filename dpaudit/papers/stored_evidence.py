@@ -41,13 +41,10 @@ def _read_entry(entry: Any, checks: Mapping[str, Any]) -> Decided:
 
 def _rating(entry: Any) -> dict[str, Any]:
     """Evidence that was stored before claims had them has none."""
-    severity, basis, needs, breaks = (
-        entry.get("severity", "none"),
-        entry.get("basis"),
-        entry.get("needs", []),
-        entry.get("breaks", []),
-    )
-    lists = isinstance(needs, list) and isinstance(breaks, list)
-    if severity not in SEVERITIES or (basis is not None and basis not in BASES) or not lists:
+    severity, basis = entry.get("severity", "none"), entry.get("basis")
+    lists = {word: entry.get(word, []) for word in ("needs", "breaks", "repairs")}
+    if severity not in SEVERITIES or (basis is not None and basis not in BASES):
         raise TypeError
-    return {"severity": severity, "basis": basis, "needs": tuple(map(str, needs)), "breaks": tuple(map(str, breaks))}
+    if not all(isinstance(names, list) for names in lists.values()):
+        raise TypeError
+    return {"severity": severity, "basis": basis, **{word: tuple(map(str, names)) for word, names in lists.items()}}

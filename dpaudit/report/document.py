@@ -56,11 +56,15 @@ class Paragraph:
 
 @dataclass(frozen=True)
 class Table:
-    """``roomy``: rather scrolled than with tall rows; ``cards``: name, place, badge and text, which a phone shows as cards."""
+    """``roomy``: rather scrolled than with tall rows; ``cards``: name, place, badge and text, which a phone shows as cards.
+
+    ``filters``: words of its badges by which a page lets a reader choose rows, and search them.
+    """
 
     header: Sequence[Line]
     rows: Sequence[Sequence[Line]]
     layout: Literal["", "roomy", "cards"] = ""
+    filters: Sequence[str] = ()
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from dpaudit.claims import DpauditError
 from dpaudit.gate.results import Checked
 from dpaudit.report.document import Document
 
-Depth = Literal["terminal", "comment", "page"]  # how much a reader has room for
+Depth = Literal["terminal", "comment", "page", "letter"]  # how much a reader has room for
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ class Rating:
     severity: str = "none"
     basis: str | None = None
     needs: tuple[str, ...] = ()
+    repairs: tuple[str, ...] = ()
 
 
 def rated(checks: Iterable[Check], ratings: Mapping[str, Rating]) -> list[Check]:
@@ -24,7 +25,7 @@ def rated(checks: Iterable[Check], ratings: Mapping[str, Rating]) -> list[Check]
     if stray:
         raise KeyError(f"ratings of no check: {', '.join(sorted(stray))}")
     return [
-        replace(check, severity=rating.severity, basis=rating.basis, needs=rating.needs)
+        replace(check, severity=rating.severity, basis=rating.basis, needs=rating.needs, repairs=rating.repairs)
         for check in listed
         for rating in [ratings[check.id]]
     ]

@@ -234,6 +234,11 @@ def test_claims_json_follows_its_schema_and_names_each_claim_once(shared_cli: Cl
     assert all((claim["severity"] == "none") == (claim["verdict"] in ("verified", "unchecked")) for claim in document["claims"])
     assert all((claim["basis"] is None) == (claim["verdict"] != "verified") for claim in document["claims"])
     assert {name for claim in document["claims"] for name in (*claim["needs"], *claim["breaks"])} <= set(ids)
+    verdicts = {claim["id"]: claim["verdict"] for claim in document["claims"]}
+    resting = {(one["id"], name) for one in document["claims"] for name in one["needs"] if one["verdict"] == "verified"}
+    assert [pair for pair in resting if verdicts[pair[1]] == "refuted"] == []  # what holds rests on nothing that fails
+    repaired = {name for claim in document["claims"] if claim["verdict"] == "verified" for name in claim["repairs"]}
+    assert {"thm1.privacy", "thm1.regret", "thm2.privacy", "thm2.regret", "thm3.privacy", "thm3.regret"} <= repaired
     fatal = {claim["id"] for claim in document["claims"] if claim["severity"] == "fatal"}
     assert {"thm1.privacy", "thm2.privacy", "thm3.privacy", "thm3.domain"} <= fatal
     assert len(ids) == len(set(ids))

@@ -150,6 +150,7 @@ WRONG: list[tuple[str, tuple[str | int, ...], object]] = [
     ("claims", ("claims", 0, "basis"), "belief"),
     ("claims", ("claims", 0, "needs"), "thm1.sensitivity"),
     ("claims", ("claims", 0, "breaks"), "thm1.sensitivity"),
+    ("claims", ("claims", 0, "repairs"), "thm1.sensitivity"),
     ("amplify", ("epsilon",), "0.18"),
     ("amplify", ("epsilon", "lower"), 0.18),
     ("amplify", ("method",), "stronger-clone"),

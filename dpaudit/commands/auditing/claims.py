@@ -21,8 +21,8 @@ FEW = 8  # ids in a command that a person copies; without ids it renews more, ne
 def claims_command(options: argparse.Namespace) -> Answer:
     """Decide them, or read stored evidence and say what of it is stale. What cannot be decided stops no other claim."""
     from dpaudit.papers.checks import find_checks, select
-    from dpaudit.report.content.claims import claims_report
-    from dpaudit.report.content.evidence import EvidenceSource
+    from dpaudit.report.content.papers.claims import claims_report
+    from dpaudit.report.content.papers.evidence import EvidenceSource
     from dpaudit.report.formats import write
 
     checks = find_checks()
@@ -67,7 +67,7 @@ def _computed(chosen: Sequence[Any], quick: bool) -> list[Any]:
 def _stored(options: argparse.Namespace, checks: Mapping[str, Any], chosen: Sequence[Any]) -> tuple[list[Any], Any]:
     from dpaudit.ledger import load_file
     from dpaudit.papers.stored_evidence import read_stored
-    from dpaudit.report.content.evidence import EvidenceSource
+    from dpaudit.report.content.papers.evidence import EvidenceSource
 
     document, asked = load_file(options.stored), [check.id for check in chosen]
     stored = read_stored(document, checks)
@@ -87,6 +87,6 @@ COMMANDS = (
         "decide a paper's claims: a table of all, or the full story of some",
         claims_command,
         add_claims_options,
-        PAGES,
+        (*PAGES, "latex"),
     ),
 )

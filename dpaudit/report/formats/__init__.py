@@ -28,6 +28,7 @@ renderers: Final[dict[str, Format]] = {
     "github": Module("github"),
     "html": Module("html"),
     "markdown": Module("markdown"),
+    "latex": Module("latex"),
 }
 
 

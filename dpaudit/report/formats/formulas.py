@@ -15,7 +15,7 @@ _LOW = _BASE + r"_(?P<low>\{[^{}]+\}|(?:[a-z0-9α-ω]{1,2}|max|min)(?![a-z0-9_])
 _NUMBER, _LETTER = r"[-−+]?\d+(?:\.\d+)?(?![\d.]*/\d)(?!\d)", r"[-−+]?[^\W\d_][0-9]?(?![^\W_])"
 _BRACED = r"\{[^{}]+\}|\((?:[^()]|\([^()]*\))+\)|[+*](?!\w)"
 _HIGH = rf"(?<=[\w)}}\]|])\^(?P<high>{_BRACED}|{_NUMBER}|{_LETTER})"
-_FORMULA = re.compile(f"{_LOW}|{_HIGH}")
+FORMULA = re.compile(f"{_LOW}|{_HIGH}")
 
 
 def formula(value: Any) -> Html:
@@ -24,7 +24,7 @@ def formula(value: Any) -> Html:
         return value
     plain, at = str(value), 0
     parts: list[str] = []
-    for match in _FORMULA.finditer(plain):
+    for match in FORMULA.finditer(plain):
         parts.append(text(plain[at : match.start()]))
         parts.append(_set(match))
         at = match.end()

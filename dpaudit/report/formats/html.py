@@ -1,4 +1,4 @@
-"""Writes one self-contained HTML page: no script, no request, light and dark, phone and paper."""
+"""Writes one self-contained HTML page: no request, light and dark, phone and paper; no script but that of a table's search."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from dpaudit.report import document as doc
 from dpaudit.report.document import Badge, Block, Document, Line, Link, Part, parts_of, plain_text
 from dpaudit.report.formats.formulas import formula
 from dpaudit.report.formats.style import STYLE
+from dpaudit.report.formats.table_search import SCRIPT, row_words, search_box
 from dpaudit.report.interface import Report
 from dpaudit.report.markup import Html, element, text
 
@@ -27,8 +28,14 @@ def render(document: Document) -> str:
     return (
         f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">\n<title>{escape(document.title)}</title>\n'
-        f"<style>{STYLE}</style>\n</head>\n<body>\n{inside}\n</body>\n</html>"
+        f"<style>{STYLE}</style>\n</head>\n<body>\n{inside}\n{_script(document)}</body>\n</html>"
     )
+
+
+def _script(document: Document) -> str:
+    """Only where a table can be searched."""
+    tables = [block for section in document.sections for block in section.blocks if isinstance(block, doc.Table)]
+    return f"<script>{SCRIPT}</script>\n" if any(table.filters for table in tables) else ""
 
 
 def _section(section: doc.Section) -> list[Html]:
@@ -88,9 +95,13 @@ def html(block: Block) -> Html:
 def _table(table: doc.Table) -> Html:
     """It scrolls by itself when it is too wide for a phone."""
     head = element("tr", *(element("th", inline(cell), class_=_cell_class(cell)) for cell in table.header))
-    lines = [element("tr", *(element("td", inline(cell)) for cell in row)) for row in table.rows]
+    lines = [
+        element("tr", *(element("td", inline(cell)) for cell in row), data_words=row_words(row) if table.filters else "")
+        for row in table.rows
+    ]
     drawn = element("table", element("thead", head), element("tbody", *lines))
-    return element("div", drawn, class_=f"wide {table.layout}".strip())
+    framed = element("div", drawn, class_=f"wide {table.layout}".strip())
+    return Html(f"{search_box(table.filters)}\n{framed}") if table.filters else framed
 
 
 def _cell_class(cell: Line) -> str:

@@ -23,6 +23,11 @@ p { margin: .4rem 0; } .soft { color: var(--soft); }
   linear-gradient(90deg, #8888, transparent) 0 0 / .8rem 100% no-repeat scroll,
   linear-gradient(270deg, #8888, transparent) 100% 0 / .8rem 100% no-repeat scroll; }
 .cards table { width: 100%; } .cards td:first-child { min-width: 9rem; }
+.search { display: flex; flex-wrap: wrap; gap: .5rem; align-items: center; margin: 1rem 0 .2rem; }
+.search[hidden] { display: none; } .search input { flex: 1 1 12rem; } .search output { color: var(--soft); }
+.search input, .search select { font: inherit; color: inherit; background: var(--paper); border: 1px solid var(--line);
+  border-radius: 4px; padding: .25rem .5rem; max-width: 100%; }
+tr[hidden] { display: none !important; } .chart a:hover text { text-decoration: underline; }
 sub, sup { font-size: .75em; line-height: 0; white-space: nowrap; } .word { white-space: nowrap; }
 .note { border-left: 3px solid var(--open); background: var(--band); padding: .4rem .8rem; margin: .6rem 0; }
 .note code { background: none; padding: 0; } .warning { border-color: var(--bad); }
@@ -61,7 +66,8 @@ dt { color: var(--soft); } dd { margin: 0; overflow-wrap: anywhere; min-width: 0
 @media print {
   :root { --ink: #000; --soft: #444; --paper: #fff; --line: #bbb; --band: #fff; --good: #1a7f37; --bad: #cf222e; --open: #7d5300;
     --link: #000; color-scheme: light; }
-  body { max-width: none; padding: 0; font-size: 10.5pt; } .back { display: none; } tr, figure, .note { break-inside: avoid; }
+  body { max-width: none; padding: 0; font-size: 10.5pt; } .back, .search { display: none; }
+  tr, figure, .note { break-inside: avoid; }
   h2, .label { break-after: avoid; } thead { display: table-header-group; }
   .wide { overflow: visible; background: none; } .wide table { min-width: 0; max-width: 100%; }
   td, th { font-size: .66rem; padding: .1rem .2rem; overflow-wrap: anywhere; } th { overflow-wrap: break-word; }

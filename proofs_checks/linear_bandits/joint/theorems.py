@@ -31,7 +31,7 @@ BOUNDS = {
 ORDERS = {"central": "√(Tℓ) + ℓ²/ε", "local": "(1 + 1/ε0)√(Tℓ)", "shuffled": "√(Tℓ) + √log(4/δ)·ℓ^(3/2)/ε"}
 TERMS = "ℓ = log T, L = log(4KT²), K actions of rank m, core sets of at most S; + 1 for a 1/T-net, K ≤ (3T)^d + d"
 PRIVACY = {"central": "ε-DP", "local": "ε0-LDP", "shuffled": "(ε, δ)-DP for who sees what the shuffler hands on"}
-COMMON = "plays exactly T rounds in at most log T batches and a rest, and with probability at least 1 − 1/T"
+COMMON = "plays exactly T rounds in at most log T batches and a rest, and has with probability at least 1 − 1/T"
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ def _price(model: str, quick: bool) -> Row:
         measured = [shuffled_regret(kind, Fraction(1), 40 if quick else 400) for kind in ("printed", "corrected", "tight")]
     else:
         measured = regret_rows(model, ("printed", "corrected", "tight"), quick)
-    as_printed = "2ε" if model != "shuffled" else "more than ε by a factor that grows (thm3.privacy: 16.4 where 5 is claimed)"
+    as_printed = "2ε" if model != "shuffled" else "more than ε (thm3.privacy)"
     printed, corrected, tight = (row["regret"] for row in measured)
     return {
         "privacy it buys": f"ε as claimed; as printed the same words cost {as_printed}",

@@ -11,7 +11,7 @@ from dpaudit.report.document import Document, FactList, Heading, Paragraph, Sect
 from dpaudit.report.formats import renderers, write
 from dpaudit.report.interface import Depth, Report, gate_of
 
-PEOPLE = ("text", "html", "markdown")
+PEOPLE = ("text", "html", "markdown", "latex")
 
 
 def toy_page(depth: Depth) -> Document:
@@ -22,7 +22,7 @@ def toy_page(depth: Depth) -> Document:
 TOY = Report(toy_page, lambda: {"toy": 1})
 
 
-@pytest.mark.parametrize(("form", "depth"), list(zip(PEOPLE, ("terminal", "page", "comment"), strict=True)))
+@pytest.mark.parametrize(("form", "depth"), list(zip(PEOPLE, ("terminal", "page", "comment", "letter"), strict=True)))
 def test_a_new_page_is_content_only(form: str, depth: str) -> None:
     shown = write(form, TOY)
     places = [shown.index(part) for part in ("A toy", f"{depth}<" if form == "html" else depth, "cell", "the end")]

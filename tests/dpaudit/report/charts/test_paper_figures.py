@@ -9,7 +9,7 @@ import pytest
 
 from dpaudit.papers.checks import Decided
 from dpaudit.report.charts.paper_figures import paper_figure
-from dpaudit.report.content.claims import claims_report
+from dpaudit.report.content.papers.claims import claims_report
 from dpaudit.report.formats import write
 from dpaudit.report.formats.html import html
 

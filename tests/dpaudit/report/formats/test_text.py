@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dpaudit.papers.checks import Decided
-from dpaudit.report.content.claims import claims_report
+from dpaudit.report.content.papers.claims import claims_report
 from dpaudit.report.document import Code, Document, FactList, Heading, Listing, Paragraph, Section, Styled, Table
 from dpaudit.report.formats import write
 from dpaudit.report.formats.columns import columns

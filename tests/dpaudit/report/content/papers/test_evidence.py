@@ -5,7 +5,15 @@ from __future__ import annotations
 import pytest
 
 from dpaudit.papers.checks import Decided
-from dpaudit.report.content.evidence import EvidenceSource, as_table, count_verdicts, in_words, origin, shown_evidence, warnings
+from dpaudit.report.content.papers.evidence import (
+    EvidenceSource,
+    as_table,
+    count_verdicts,
+    in_words,
+    origin,
+    shown_evidence,
+    warnings,
+)
 
 STALE = Decided("a.b", "Lemma 1", "it holds", "verified", {"summary": "yes", "n": 1}, "instead", {}, stale=["m"])
 FAILED = Decided("a.c", "Lemma 2", "it holds", "unchecked", {"summary": "no"}, None, {}, failed=True)

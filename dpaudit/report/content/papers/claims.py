@@ -11,7 +11,7 @@ from dpaudit.papers.severity import BASES, RULES
 from dpaudit.report import document as doc
 from dpaudit.report.charts.paper_figures import paper_figure
 from dpaudit.report.content.audit import verdict_badge
-from dpaudit.report.content.evidence import (
+from dpaudit.report.content.papers.evidence import (
     COMPUTED,
     EvidenceSource,
     as_table,
@@ -21,6 +21,8 @@ from dpaudit.report.content.evidence import (
     shown_evidence,
     warnings,
 )
+from dpaudit.report.content.papers.letter import letter
+from dpaudit.report.content.papers.overview import five_minutes, graph
 from dpaudit.report.document import Block, Document, Line, Section, Styled
 from dpaudit.report.interface import Depth, Report
 
@@ -37,7 +39,8 @@ def claims_report(decided: Sequence[Decided], source: EvidenceSource = COMPUTED,
     def document(depth: Depth) -> Document:
         if depth == "terminal":
             return _brief(decided, source, full)
-        return (_page if depth == "page" else _comment)(decided, source)
+        pages = {"page": _page, "comment": _comment, "letter": letter}
+        return pages[depth](decided, source)
 
     def data() -> dict[str, Any]:
         claims = [each.to_dict() for each in decided]
@@ -60,11 +63,21 @@ def _with_commands(note: str) -> Line:
 def _page(decided: Sequence[Decided], source: EvidenceSource) -> Document:
     ordered = by_severity(decided)
     rows = [(doc.Link(one.id, one.id), _formula(one.where), _badges(one), _formula(one.summary)) for one in ordered]
-    first = [doc.Heading(TITLE), doc.Paragraph(count_verdicts(decided), "soft"), *_notes(decided, source), _contents(decided)]
-    return Document(
-        TITLE,
-        [Section([*first, doc.Table(HEADER, rows, "cards")]), *(_section(one, {each.id for each in decided}) for one in ordered)],
-    )
+    first = [doc.Heading(TITLE), doc.Paragraph(count_verdicts(decided), "soft"), *_notes(decided, source)]
+    lead = [section for section in (five_minutes(decided), graph(decided)) if section is not None]
+    table: list[Block] = [
+        doc.Heading("Every claim, by severity", 2),
+        _contents(decided),
+        doc.Table(HEADER, rows, "cards", _filters(decided)),
+    ]
+    stories = [_section(one, {each.id for each in decided}) for one in ordered]
+    return Document(TITLE, [Section(first), *lead, Section(table), *stories])
+
+
+def _filters(decided: Sequence[Decided]) -> list[str]:
+    """The words by which a reader may choose: severities, verdicts and bases that occur."""
+    there = {word for one in decided for word in (one.severity, one.verdict, one.basis)}
+    return [word for word in (*RULES, *MARKS, *BASES) if word in there and word != "none"]
 
 
 def by_severity(decided: Sequence[Decided]) -> list[Decided]:
@@ -126,9 +139,9 @@ def _grade(one: Decided, present: set[str]) -> list[doc.Fact]:
         pairs.append(("severity", f"{one.severity}: {RULES[one.severity]}"))
     if one.basis is not None:
         pairs.append(("basis", f"{one.basis}: {BASES[one.basis]}"))
-    if one.needs:
-        names = [part for claim in one.needs for part in (doc.Link(claim, claim) if claim in present else claim, ", ")]
-        pairs.append(("needs", tuple(names[:-1])))
+    for word, ids in (("needs", one.needs), ("alone breaks", one.breaks), ("repairs", one.repairs)):
+        names = [part for claim in ids for part in (doc.Link(claim, claim) if claim in present else claim, ", ")]
+        pairs += [(word, tuple(names[:-1]))] if names else []
     return pairs
 
 

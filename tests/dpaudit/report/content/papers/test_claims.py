@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from dpaudit.papers.checks import Decided, find_checks
-from dpaudit.report.content.claims import claims_report
-from dpaudit.report.content.evidence import COMPUTED, EvidenceSource
+from dpaudit.report.content.papers.claims import claims_report
+from dpaudit.report.content.papers.evidence import COMPUTED, EvidenceSource
 from dpaudit.report.formats import write
 
 
@@ -28,7 +28,9 @@ CLAIMS = [
 ]
 
 VIEWS = [(375, False, "screen"), (375, True, "screen"), (1200, False, "screen"), (1200, True, "screen"), (718, True, "print")]
-FIGURES = """[...document.querySelectorAll('figure svg')].map(s => (r => ({claim: s.closest('section').id, width: r.width,
+SECTIONS = "[...document.querySelectorAll('section')].map(s => s.id).filter(id => id != 'overview' && id != 'graph')"
+FIGURES = """[...document.querySelectorAll('figure svg:not(.chart)')]
+  .map(s => (r => ({claim: s.closest('section').id, width: r.width,
   height: r.height, role: s.getAttribute('role'), label: s.getAttribute('aria-label')}))(s.getBoundingClientRect()))"""
 # Text whose contrast to what is behind it is below 4.5 (WCAG 2.2, 1.4.3); figures have their own background.
 PALE = """(() => { const rgb = c => c.match(/[\\d.]+/g).map(Number);
@@ -50,7 +52,7 @@ def test_the_report_is_whole_at_every_width_and_in_the_dark(width: int, dark: bo
     page = open_page(claims_html(CLAIMS), width, dark)
     assert page.complaints == []
     assert [url for url in page.requests if not url.startswith("file:")] == []
-    assert page.evaluate("[...document.querySelectorAll('section')].map(s => s.id)") == [each.id for each in CLAIMS]
+    assert page.evaluate(SECTIONS) == [each.id for each in CLAIMS]
     links = "[...document.querySelectorAll('a')].every(a => document.getElementById(a.hash.slice(1)) !== null)"
     assert page.evaluate(links)
     box = page.evaluate("(r => [r.width, r.height])(document.querySelector('svg').getBoundingClientRect())")
@@ -66,8 +68,8 @@ def test_the_real_report_is_whole(width: int, dark: bool, media: str, referee_re
     page, ids = open_page(referee_report, width, dark, media), set(find_checks())
     assert page.complaints == []
     assert [url for url in page.requests if not url.startswith("file:")] == []
-    assert page.evaluate("document.scripts.length + document.images.length") == 0
-    sections = page.evaluate("[...document.querySelectorAll('section')].map(s => s.id)")
+    assert page.evaluate("[...document.scripts].filter(s => s.src).length + document.images.length") == 0
+    sections = page.evaluate(SECTIONS)
     assert sections[0] == "thm1.privacy"  # the gravest first
     assert (len(sections), set(sections)) == (len(ids), ids)
     assert sorted(page.evaluate("[...document.querySelectorAll('nav a')].map(a => a.hash.slice(1))")) == sorted(ids)
@@ -123,3 +125,19 @@ def test_markdown_keeps_one_row_per_claim() -> None:
     lines = write("markdown", claims_report(CLAIMS)).splitlines()
     assert sum(line.startswith("| `") for line in lines) == len(CLAIMS)
     assert "verified (stale)" in lines[-1]
+
+
+def test_the_table_is_searched_and_filtered_without_a_network(open_page: Callable[..., Any]) -> None:
+    page = open_page(claims_html(CLAIMS), 390, False)
+    left = "[...document.querySelectorAll('.cards tbody tr')].filter(r => !r.hidden).map(r => r.cells[0].textContent)"
+    assert page.evaluate(left) == [each.id for each in CLAIMS]
+    typed = "(v => { const f = document.querySelector('.search input'); f.value = v; f.dispatchEvent(new Event('input')) })"
+    chosen = "(v => { const s = document.querySelector('.search select'); s.value = v; s.dispatchEvent(new Event('change')) })"
+    page.evaluate(f"{typed}('PRIVATE theorem')")
+    assert page.evaluate(left) == []  # the statement is not in the table
+    page.evaluate(f"{typed}('Theorem 1')")
+    assert page.evaluate(left) == ["thm1.privacy"]
+    page.evaluate(f"{typed}('')")
+    page.evaluate(f"{chosen}('conditional')")
+    assert page.evaluate(left) == ["figure.one"]
+    assert page.evaluate("document.querySelector('.search output').textContent") == "1 of 3"
