@@ -10,8 +10,10 @@ from algorithms.optimistic.intervals import SLACK
 from algorithms.optimistic.schedule import Schedule
 
 MULTIPLES = (1 / 16, 1.0, 16.0, 256.0, 4096.0)  # of B²/Λ: the weights α of the ellipsoid against the ball
+_MULTIPLES = np.array(MULTIPLES)[:, None, None]
 _BONUS = 6.0  # squared: of the ridge index, which chooses among actions that may be played and needs no proof
 _MOST_PAIRS = 2**22  # angles that are remembered
+_MOST_AT_ONCE = 2**17  # angles that are compared with all intervals in one step: more do not stay in a core's memory
 
 
 @dataclass(frozen=True)
@@ -39,17 +41,13 @@ class Ellipsoid:
         """Lower and upper bounds on all means, (B, K): for each α, α(|s−Hθ|²_{A⁻¹} − β²) + |θ|² − B² ≤ 0 is an ellipsoid."""
         h, s, ridge, square = self.eigenvalues, self.turned, self.schedule.ridge, self.ball**2
         excess = (s**2 / (h + ridge)).sum(axis=-1) - self.radius()
-        low, high = np.full(self.points.shape[:2], -np.inf), np.full(self.points.shape[:2], np.inf)
-        squares = self.points**2
-        for alpha in (multiple * square / ridge for multiple in MULTIPLES):
-            scale = 1 + alpha * h**2 / (h + ridge)  # D_α
-            centre = alpha * h / (h + ridge) * s / scale  # θ_α
-            room = np.maximum(0.0, (centre**2 * scale).sum(axis=-1) + square - alpha * excess)
-            middle = np.einsum("bkd,bd->bk", self.points, centre)
-            reach = np.sqrt(room[:, None] * np.einsum("bkd,bd->bk", squares, 1 / scale)) + SLACK
-            np.maximum(low, middle - reach, out=low)
-            np.minimum(high, middle + reach, out=high)
-        return low, high
+        alpha = _MULTIPLES * square / ridge  # first axis of all below
+        scale = 1 + alpha * (h**2 / (h + ridge))  # D_α
+        centre = alpha * (h / (h + ridge) * s) / scale  # θ_α
+        room = np.maximum(0.0, (centre**2 * scale).sum(axis=-1) + square - alpha[:, :, 0] * excess)
+        middle, squares = self.points @ centre[..., None], self.points**2 @ (1 / scale)[..., None]
+        reach = np.sqrt(room[:, :, None] * squares[..., 0]) + SLACK
+        return (middle[..., 0] - reach).max(axis=0), (middle[..., 0] + reach).min(axis=0)
 
     def ridge_index(self) -> np.ndarray:
         """⟨a, (H+I/B²)⁻¹s⟩ + √6 |a|_{(H+I/B²)⁻¹}."""
@@ -68,9 +66,9 @@ class Pairs:
         lengths = np.linalg.norm(actions, axis=-1)
         self.norms, self._nonzero = ball * lengths, lengths > 0
         self._units = actions / np.where(self._nonzero, lengths, 1.0)[..., None]
-        self._angles: np.ndarray | None = None
+        self._angles: np.ndarray | None = None  # (G, K, K)
         if self.norms.size * actions.shape[1] <= _MOST_PAIRS:
-            self._angles = np.stack([self._between(rival) for rival in range(actions.shape[1])])
+            self._angles = np.stack([self._between(rival) for rival in range(actions.shape[1])], axis=1)
 
     def take(self, index: np.ndarray) -> Pairs:
         """The same for some of the trials."""
@@ -78,27 +76,37 @@ class Pairs:
             return self
         part = object.__new__(Pairs)
         part.norms, part._nonzero, part._units = self.norms[index], self._nonzero[index], self._units[index]
-        part._angles = None if self._angles is None else self._angles[:, index]
+        part._angles = None if self._angles is None else self._angles[index]
         return part
 
     def _between(self, rival: int) -> np.ndarray:
         """Angles of all actions to this one, (G, K), without loss of digits near 0 and π: tan(φ/2) = |x − y|/|x + y|."""
         if self._angles is not None:
-            return self._angles[rival]
+            return self._angles[:, rival]
         one, all_of_them = self._units[:, rival, None], self._units
         sizes = (np.linalg.norm(all_of_them + sign * one, axis=-1) for sign in (-1, 1))
         angles: np.ndarray = 2 * np.arctan2(*sizes)
         return angles
 
     def upper(self, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-        """min over b of the bound from b's interval, (B, K)."""
+        """min over b of the bound from b's interval, (…, B, K): any axes may stand before that of trials."""
         norms = np.where(self._nonzero, self.norms, 1.0)
-        nearest = np.where(self._nonzero, np.arccos(np.clip(high / norms, -1.0, 1.0)), 0.0)  # p
-        farthest = np.where(self._nonzero, np.arccos(np.clip(low / norms, -1.0, 1.0)), np.pi)  # q
-        distance = np.zeros_like(nearest)  # max over b of max(p_b − φ_ab, φ_ab − q_b, 0)
-        for rival in range(nearest.shape[1]):
-            angles = self._between(rival)
-            np.maximum(distance, nearest[:, rival, None] - angles, out=distance)
-            np.maximum(distance, angles - farthest[:, rival, None], out=distance)
+        nearest = np.where(self._nonzero, np.arccos(np.minimum(np.maximum(high / norms, -1.0), 1.0)), 0.0)  # p
+        farthest = np.where(self._nonzero, np.arccos(np.minimum(np.maximum(low / norms, -1.0), 1.0)), np.pi)  # q
+        distance = self._distance(nearest, farthest)
         result: np.ndarray = self.norms * np.cos(np.minimum(distance, np.pi)) + SLACK
         return result
+
+    def _distance(self, nearest: np.ndarray, farthest: np.ndarray) -> np.ndarray:
+        """max over b of max(p_b − φ_ab, φ_ab − q_b, 0)."""
+        rivals = nearest.shape[-1]
+        if self._angles is not None and nearest.size * rivals <= _MOST_AT_ONCE:
+            apart = np.maximum(nearest[..., None] - self._angles, self._angles - farthest[..., None])
+            largest: np.ndarray = np.maximum(apart.max(axis=-2), 0.0)
+            return largest
+        distance = np.zeros_like(nearest)
+        for rival in range(rivals):
+            angles = self._between(rival)
+            np.maximum(distance, nearest[..., rival, None] - angles, out=distance)
+            np.maximum(distance, angles - farthest[..., rival, None], out=distance)
+        return distance

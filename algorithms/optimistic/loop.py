@@ -106,12 +106,12 @@ class Optimism:
         low, high = ellipsoid.bounds()
         np.maximum(known.low, low, out=known.low)
         np.minimum(known.high, high, out=known.high)
-        lower, upper = self.bounds()
-        upper = np.minimum(upper, known.high)
-        lower = np.maximum(lower, known.low)
+        near_low, near_high = np.maximum(known.low, known.near_low), np.minimum(known.high, known.near_high)
+        ends = np.stack([-known.high, known.low, near_low]), np.stack([-known.low, known.high, near_high])
+        mirrored, upper, near = self.pairs.upper(*ends)  # at once: calls, not numbers, are what one trial costs
+        lower, upper = np.maximum(-mirrored, known.low), np.minimum(upper, known.high)
         room = self.schedule.share * np.maximum(0.0, upper - lower)
         allowed = upper.max(axis=1, keepdims=True) - upper <= room
-        near = self.pairs.upper(np.maximum(known.low, known.near_low), np.minimum(known.high, known.near_high))
         index = np.minimum(np.minimum(upper, near), ellipsoid.ridge_index())
         index[~allowed] = -np.inf
         coins = rng.random(index.shape)
@@ -187,7 +187,7 @@ def _statistic(loop: Optimism, action: np.ndarray, length: np.ndarray, rewards: 
         noise = step.noise(stage, loop.setting.horizon)
         return np.ravel(step.statistic(channel, rewards, pulls, loop.batch, noise))
     door, data = channel.at(known.trial), rewards.at(known.trial)
-    if not channel.every_report:
+    if not (channel.every_report and step.by_client):
         noise = step.noise(stage, loop.setting.horizon)
         return np.ravel(step.statistic(door, data, pulls, loop.batch, noise))
     result = np.zeros(len(action))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -28,6 +28,7 @@ class OptimisticStep(Protocol):
     """What one model of privacy does with a batch."""
 
     name: ClassVar[str]
+    by_client: ClassVar[bool]  # does every client report for itself?
 
     def model(self, horizon: int) -> Model: ...
 
@@ -44,13 +45,18 @@ class OptimisticCentral:
 
     epsilon: Fraction
     name: ClassVar[str] = "central"
+    by_client: ClassVar[bool] = False
 
     def model(self, horizon: int) -> Model:
         first = max(20, math.ceil(48 / self.epsilon))
         return Model(first, float(SPREAD / self.epsilon), (1.0,) * stages(first, horizon))
 
-    def noise(self, stage: np.ndarray, horizon: int) -> dp.Laplace:
+    @cached_property
+    def _laplace(self) -> dp.Laplace:
         return dp.Laplace(SPREAD / self.epsilon)
+
+    def noise(self, stage: np.ndarray, horizon: int) -> dp.Laplace:
+        return self._laplace
 
     def statistic(self, channel: Any, rewards: Any, pulls: Pulls, batch: int, noise: Any) -> np.ndarray:
         noisy: np.ndarray = channel.release(
@@ -65,6 +71,7 @@ class OptimisticLocal:
 
     epsilon: Fraction
     name: ClassVar[str] = "local"
+    by_client: ClassVar[bool] = True
     sensitivity: ClassVar[Fraction] = Fraction(1)  # of a bit
 
     def model(self, horizon: int) -> Model:
@@ -86,6 +93,7 @@ class OptimisticShuffled:
     epsilon: Fraction
     delta: Fraction
     name: ClassVar[str] = "shuffled"
+    by_client: ClassVar[bool] = True
 
     def first(self) -> int:
         return max(40, math.ceil(60 / min(self.epsilon, Fraction(5, 2))))

@@ -124,6 +124,7 @@ def add_compare_options(command: ArgumentParser) -> None:
         help="the systems of the paper's Table 1: certified ε, attacked ε, verdict and regret (ε=1, T=10^6 by default)",
     )  # fmt: skip
     add_algorithm_options(command, calibration=False)
+    command.add_argument("--contexts", help="with --table1: regret where one of so many sets of actions is drawn in each round")
     command.add_argument("--instances", help="random instances that the regret is the mean of (default 100)")
     command.add_argument("--seed", help="of the simulated runs (default 1)")
     _examples(

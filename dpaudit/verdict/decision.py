@@ -14,7 +14,6 @@ from dpaudit.auditors.wording import beating
 from dpaudit.claims import Claim, Contradiction, Finding, Outcome, SensitivityError, Upper, Verdict, show
 from dpaudit.claims.audit_verdict import BY_PLAN, behind_door
 from dpaudit.claims.decimals import number
-from dpaudit.ledger import Release
 from dpaudit.subjects.subject import Subject
 from dpaudit.verdict.pinned_paths import PinnedPath, pinned_paths, sealed_epsilon
 from dpaudit.verdict.proof import Proof
@@ -98,10 +97,11 @@ def _paths(proof: Proof, attack: Attack) -> list[PinnedPath]:
     upper, understated = proof.upper, any(finding.rule == "DPA003" for finding in proof.findings)
     if upper is None or upper.sensitivity != "proven" or upper.path == "single" or understated or attack.finds("DPA002"):
         return []
-    worst: dict[tuple[Release, ...], PinnedPath] = {}
+    worst: dict[tuple[int, ...], PinnedPath] = {}
     for path in pinned_paths(attack.replays, proof.runs):
-        if path.releases not in worst or path.loss > worst[path.releases].loss:
-            worst[path.releases] = path
+        key = tuple(map(id, path.releases))  # equal releases are one object
+        if key not in worst or path.loss > worst[key].loss:
+            worst[key] = path
     return list(worst.values())
 
 

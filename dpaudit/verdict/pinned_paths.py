@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import isqrt
 from typing import Any
-
-import numpy as np
 
 from dpaudit.accountants.composition import account_releases
 from dpaudit.auditors.interface import Replays
@@ -59,19 +57,19 @@ def pinned_paths(replays: Replays, runs: Sequence[Sequence[Release]]) -> Iterato
     for run in runs:
         for release in run:
             proven[_key(release)] = max(proven.get(_key(release), 0), release.steps or 0)
-    left = MOST
+    left, known = MOST, _Known(proven)
     for place, replayed in replays:
         if any(event.hidden for event in replayed.events):
             continue  # what was asked after secret randomness is not repeated: its loss is nobody's
+        records: dict[int, Release | None] = {}
         for trial in range(replayed.trials or 1):
-            releases = _releases(replayed, trial)
+            releases = _releases(replayed, trial, records)
             left -= 0 if releases is None else len(releases)
             if left < 0:
                 return
             if releases is not None:
-                known = tuple(replace(r, steps=proven.get(_key(r), r.steps), cohort=Cohort.all()) for r in releases)
                 transcript = Transcript(replayed.outputs(trial), replayed.seed)
-                yield PinnedPath(known, _loss(replayed, trial), place, transcript)
+                yield PinnedPath(tuple(map(known.of, releases)), _loss(replayed, trial), place, transcript)
 
 
 def sealed_epsilon(subject: Subject, data: Any, path: PinnedPath, claim: Claim) -> Fraction | None:
@@ -97,25 +95,40 @@ def _loss(replayed: Replayed, trial: int) -> Fraction:
     return Fraction(max(abs(float(replayed.losses()[trial])) * (1 - _SLACK) - _SLACK, 0.0))
 
 
-def _releases(replayed: Replayed, trial: int) -> list[Release] | None:
-    """What this trial released; None where its events do not say."""
+@dataclass
+class _Known:
+    """Releases as they are accounted: charged to everybody, at the proven steps. Equal ones are one object, made once."""
+
+    proven: Steps
+    _made: dict[int, tuple[Release, Release]] = field(default_factory=dict)  # by identity, which the first of both keeps alive
+    _equal: dict[Release, Release] = field(default_factory=dict)
+
+    def of(self, release: Release) -> Release:
+        if id(release) not in self._made:
+            made = replace(release, steps=self.proven.get(_key(release), release.steps), cohort=Cohort.all())
+            self._made[id(release)] = release, self._equal.setdefault(made, made)
+        return self._made[id(release)][1]
+
+
+def _releases(replayed: Replayed, trial: int, records: dict[int, Release | None]) -> list[Release] | None:
+    """What this trial released; None where its events do not say. ``records``: of events that are the same in all trials."""
     if any(event.to == "shuffled" for event in replayed.events):
         return None  # the loss of a shuffled batch is a score
     if replayed.trials is None:
-        records = [event.record for event in replayed.events if event.record is not None]  # of a stream, its first sum has it
-        return records or None
+        own = [event.record for event in replayed.events if event.record is not None]  # of a stream, its first sum has it
+        return own or None
     if any(event.kind != "release" for event in replayed.events):
         return None
-    rows = [(event, _row(event, trial)) for event in replayed.events]
-    return [_record(event, row) for event, row in rows if row is not None]
+    rows = [(number, event, replayed.row(number, trial)) for number, event in enumerate(replayed.events)]
+    return [_shared(number, event, row, records) for number, event, row in rows if row is not None]
 
 
-def _row(event: Event, trial: int) -> int | None:
-    """The place of a trial in what was released to some of them."""
-    if event.index is None:
-        return trial
-    rows = np.flatnonzero(event.index == trial)
-    return int(rows[0]) if len(rows) else None
+def _shared(number: int, event: Event, row: int, records: dict[int, Release | None]) -> Release:
+    """One trial's release; made once where noise and sensitivity are those of all trials, and noted as None where not."""
+    if number not in records:
+        same = event.noise.at(row) == event.noise and isinstance(event.sensitivity, Fraction)
+        records[number] = _record(event, row) if same else None
+    return records[number] or _record(event, row)
 
 
 def _record(event: Event, row: int) -> Release:

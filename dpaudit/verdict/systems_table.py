@@ -33,10 +33,15 @@ def systems_table(
 ) -> list[dict[str, Any]]:  # fmt: skip
     """A row for each system. ``parameters``: epsilon, horizon, and what else a factory takes."""
     rows = []
-    for name, printed in table_rows().items():
+    for name, printed in systems(int(parameters.get("contexts") or 1)).items():
         progress(name)
         rows.append(_row(name, printed, parameters, instances, seed, samples, make))
     return rows
+
+
+def systems(contexts: int = 1) -> dict[str, Printed]:
+    """The systems of the table; with stochastic contexts, those that are made for them."""
+    return {name: printed for name, printed in table_rows().items() if contexts == 1 or printed.contextual}
 
 
 def horizons(last: int) -> list[int]:
@@ -81,6 +86,8 @@ def _row(
         "neighbours": getattr(subject.neighbours, "name", "pairs"),
         "certified": None if upper is None else show(upper), "shrink": _shrink(releases, full) if releases is not None else None,
         "lower": None if verdict is None else verdict.lower.epsilon,
+        "lower_method": None if verdict is None else verdict.lower.method,
+        "detectable": None if verdict is None or verdict.lower.confidence == 1 else verdict.detectable,
         "verdict": word, "why": why,
         "regret": curve, "slope": slope, "slope_error": error, "exponent": printed.exponent,
         "unconfirmed": printed.unconfirmed or None,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -65,15 +66,15 @@ class Replayed:
 
     def differing(self, trial: int) -> Iterator[tuple[Event, Event, tuple[int, ...]]]:
         """Every coordinate of this trial whose query differs."""
-        for event, mirror in zip(self.events, self.mirror, strict=True):
+        for number, (event, mirror) in enumerate(zip(self.events, self.mirror, strict=True)):
             if event.to == "shuffled":
                 continue
             row: tuple[int, ...] = ()
             if self.trials is not None:
-                rows = np.flatnonzero(event.index == trial) if event.index is not None else np.array([trial])
-                if not len(rows):
+                found = self.row(number, trial)
+                if found is None:
                     continue
-                row = (int(rows[0]),)
+                row = (found,)
             for place in np.argwhere(event.query[row] != mirror.query[row]):
                 yield event, mirror, (*row, *(int(i) for i in place))
 
@@ -81,9 +82,24 @@ class Replayed:
         """What was released in this trial, in its order."""
         if self.trials is None:
             return [event.output for event in self.events]
-        everyone = np.arange(self.trials)
-        rows = [(event, np.flatnonzero((everyone if event.index is None else event.index) == trial)) for event in self.events]
-        return [event.output[row[0]] for event, row in rows if len(row)]
+        rows = [(event, self.row(number, trial)) for number, event in enumerate(self.events)]
+        return [event.output[row] for event, row in rows if row is not None]
+
+    def row(self, number: int, trial: int) -> int | None:
+        """The place of a trial in this event, which may be of some of them; None where it is not in it."""
+        place = int(self._rows[number][trial])
+        return None if place < 0 else place
+
+    @cached_property
+    def _rows(self) -> list[np.ndarray]:
+        """For each event, the row of every trial; −1 for those it is not about."""
+        rows = []
+        for event in self.events:
+            of_trial = np.full(self.trials or 1, -1)
+            index = np.arange(self.trials or 1) if event.index is None else event.index
+            of_trial[index[::-1]] = np.arange(len(index))[::-1]  # the first row, where a trial had several
+            rows.append(of_trial)
+        return rows
 
 
 def multiset_ratio(event: Event, mirror: Event) -> np.ndarray:

@@ -122,6 +122,7 @@ def _sides(pairs: Sequence[tuple[Any, Any]]) -> Iterator[Any]:
 
 def _run(subject: Subject, sealed: Any, data: Any, door: WildDoor) -> Finding | None:
     channel = Channel(door)
+    channel.keeps_records = False  # no accountant reads these runs
     with watching() as noticed, recording_output() as log, channel.audited(), suppress(Exception):
         # It may raise a leak, which is noticed, or an error of its own on outputs so strange.
         refuse_sealed(subject.run(sealed, channel), subject.name, [sealed, data])

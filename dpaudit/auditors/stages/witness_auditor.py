@@ -52,14 +52,14 @@ def _check_again(case: Case, witness: Witness) -> Finding | None:
 
 def _attack_by(case: Case, known: Attack, evidence: ExactEvidence) -> Attack:
     """What is known by this evidence alone. Where it is not the strongest, others might show what it does not."""
+    runs = sum(replayed.trials or 1 for _, replayed in known.replays)
     nothing = replace(
-        known, lower=Lower(0.0, 1.0, "exact replay", 0), game=evidence.game,
+        known, lower=Lower(0.0, 1.0, "no exact event shows a loss", runs), game=evidence.game,
         detectable=float(case.claim.epsilon) if evidence.strongest and known.replays else None,
     )  # fmt: skip
     witness = evidence.witness
     if witness is None:
         return nothing
-    runs = sum(replayed.trials or 1 for _, replayed in known.replays)
     lower = Lower(float_down(witness.shown), float(witness.facts.get("confidence", 1.0)), witness.method, runs)
     shown = replace(nothing, lower=lower, exact=witness.epsilon if witness.tested is None else None)
     if witness.shown <= case.claim.epsilon:

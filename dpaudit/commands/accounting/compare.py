@@ -25,6 +25,8 @@ def compare_command(options: argparse.Namespace) -> Answer:
         return _compare_systems(options)
     if options.format in PICTURES:
         raise DpauditError(f"--format {options.format} goes with --table1")
+    if options.contexts is not None:
+        raise DpauditError("--contexts goes with --table1")
     if options.calibrations is not None:
         if options.ledgers:
             raise DpauditError("give ledgers or --calibrations, not both")
@@ -95,20 +97,20 @@ def _compare_systems(options: argparse.Namespace) -> Answer:
     """The systems that are marked for it; ε = 1 and T = 10^6 without more ado."""
     from dpaudit.report.content.systems import systems_csv, systems_report
     from dpaudit.report.formats import write
-    from dpaudit.subjects.targets import table_rows
-    from dpaudit.verdict.systems_table import AUDITED_HORIZON, systems_table
+    from dpaudit.verdict.systems_table import AUDITED_HORIZON, systems, systems_table
 
     options.epsilon, options.horizon = options.epsilon or "1", options.horizon or "1000000"
     instances = whole("100" if options.instances is None else options.instances, "instances", 2)
     seed = whole("1" if options.seed is None else options.seed, "seed", 0)
-    parameters = algorithm_parameters(options)
-    with progress("table 1", total=len(table_rows())) as step:
+    contexts = whole("1" if options.contexts is None else options.contexts, "contexts", 1, 1000)
+    parameters = {**algorithm_parameters(options), "contexts": contexts if contexts > 1 else None}
+    with progress("table 1", total=len(systems(contexts))) as step:
         rows = systems_table(parameters, instances=instances, seed=seed, progress=step)
     actions, dimension = parameters["actions"] or (10, 2)
     document = {
         "schema": "dpaudit.compare/1", "epsilon": show(parameters["epsilon"]), "horizon": parameters["horizon"],
         "actions": actions, "dim": dimension, "audited": min(parameters["horizon"], AUDITED_HORIZON),
-        "instances": instances, "seed": seed, "table1": rows,
+        "instances": instances, "seed": seed, "contexts": contexts, "table1": rows,
     }  # fmt: skip
     if options.format == "csv":
         return HOLDS, systems_csv(document)

@@ -41,7 +41,7 @@ def systems_report(data: Mapping[str, Any]) -> Report:
 def _cells(number: int, row: Mapping[str, Any]) -> tuple[str, ...]:
     last, claim = row["regret"][-1], row["claim"]
     slope = "none" if row["slope"] is None else f"{row['slope']:.2f}"
-    lower = "" if claim is None else at_least(row["lower"], Fraction(claim["epsilon"]))
+    lower = "" if claim is None else at_least(row["lower"], Fraction(claim["epsilon"])) if row["lower"] else "none seen"
     return (
         str(number), row["system"] + (" *" if row["unconfirmed"] else ""), row["model"],
         "none" if claim is None else claim_words(claim), "" if claim is None else at_most_or_none(row["certified"]),
@@ -57,6 +57,9 @@ def _notes(data: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("audited", f"at T={data['audited']:,}, for one changed reward, contexts public and the same in all rounds"),
         ("slope", "of log regret on log T over the last three horizons, beside the exponent of T that the source claims"),
     ]  # fmt: skip
+    if data.get("contexts", 1) > 1:
+        notes.append(("contexts", f"regret: one of {data['contexts']} sets of actions is drawn in each round"))
+    notes += _unseen(rows)
     marked = [f"{row['system']}: {row['unconfirmed']}" for row in rows if row["unconfirmed"]]
     if marked:
         notes.append(("*", "not confirmed from the original paper: " + "; ".join(marked)))
@@ -64,10 +67,20 @@ def _notes(data: Mapping[str, Any]) -> list[tuple[str, str]]:
     return notes
 
 
+def _unseen(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
+    """Where no attack shows anything: how much it would have had to be."""
+    blind = [row for row in rows if row["claim"] is not None and not row["lower"]]
+    if not blind:
+        return []
+    limits = [f"{row['system']} ({row['detectable']:.2g})" for row in blind if row.get("detectable")]
+    words = "no exact event shows any ε, nor does a game, where one was played"
+    return [("none seen", words + (f"; a game would have shown it from about so much on: {', '.join(limits)}" if limits else ""))]
+
+
 def systems_csv(data: Mapping[str, Any]) -> str:
     """One line per system and horizon."""
     stream = io.StringIO()
-    single = ("system", "source", "model", "observer", "neighbours", "certified", "shrink", "lower", "verdict")
+    single = ("system", "source", "model", "observer", "neighbours", "certified", "shrink", "lower", "lower_method", "verdict")
     later = ("slope", "slope_error", "exponent", "unconfirmed")
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow([*single[:3], "epsilon", "delta", *single[3:], "horizon", "regret", "error", *later])

@@ -15,6 +15,7 @@ REGRET = [{"horizon": 10**3, "mean": 100.0, "error": 5.0}, {"horizon": 10**4, "m
 PRIVATE = {
     "system": "zheng", "source": "Zheng et al. 2020", "model": "local", "claim": {"epsilon": "1", "delta": "1e-6"},
     "observer": "server", "neighbours": "reward-sequence", "certified": "0.25", "shrink": 3.9, "lower": 0.1,
+    "lower_method": "exact event", "detectable": None,
     "verdict": "certified", "why": "", "regret": REGRET, "slope": 0.477, "slope_error": None, "exponent": "3/4",
     "unconfirmed": "its width",
 }  # fmt: skip
@@ -52,3 +53,15 @@ def test_csv_has_a_line_for_each_system_and_horizon(data):
     ]  # fmt: skip
     assert (lines[3]["epsilon"], lines[3]["certified"], lines[3]["regret"]) == ("1", "0.25", "300.0")
     assert lines[0]["epsilon"] == ""
+
+
+def test_an_attack_that_shows_nothing_says_so_and_from_where_on_it_would(data):
+    blind = {**PRIVATE, "system": "tree", "lower": 0.0, "detectable": 0.31}
+    text = write("text", systems_report({**data, "table1": [PLAIN, blind, PRIVATE]}))
+    assert text.count("none seen") == 2  # the cell, and what it means
+    assert "tree (0.31)" in text
+    assert "none seen" not in write("text", systems_report(data))
+
+
+def test_stochastic_contexts_are_named(data):
+    assert "one of 4 sets" in write("text", systems_report({**data, "contexts": 4}))
