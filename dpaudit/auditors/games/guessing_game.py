@@ -12,6 +12,7 @@ import numpy as np
 from scipy.special import expit
 
 from dpaudit.auditors.games.guess_bounds import Form, Guesses, bound, bounds, forms
+from dpaudit.auditors.games.nested_guesses import nested_bound
 from dpaudit.claims import Losses
 
 LEVEL = 0.05  # at which rules are compared on training data
@@ -125,7 +126,7 @@ class Counted:
 
 @dataclass(frozen=True)
 class Outcome:
-    """A finished game. The rules and their shares of α were fixed before it, so the largest of their bounds holds."""
+    """A finished game. The rules and their shares of α were fixed before it, and the guesses of each hold those before it."""
 
     counted: tuple[Counted, ...]
     alpha: float
@@ -138,7 +139,10 @@ class Outcome:
 
     def at(self, alpha: float) -> float:
         """The lower bound at confidence 1−α."""
-        return self.strongest(alpha).at(alpha, self.delta)
+        if len(self.counted) == 1:
+            return self.counted[0].at(alpha, self.delta)
+        guesses, shares = [one.guesses for one in self.counted], [one.share for one in self.counted]
+        return nested_bound(guesses, shares, alpha, self.delta, self.counted[0].form)
 
     @property
     def epsilon(self) -> float:

@@ -72,7 +72,7 @@ class _Counting:
             return (Counted(Guesses(*self.guesses, self.n, self.rule.sides), self.rule.form),)
         if self.tally is None:
             return tuple(Counted(Guesses(0, 0, 0, rule.sides), rule.form, rule.share) for rule in self.rule.rules)
-        return self.rule.count(self.tally.groups(), self.delta)
+        return self.rule.count(self.tally.groups())
 
 
 def play_game(trials: Trials, samples: int, delta: float, alpha: float, engine: Engine) -> Outcome:

@@ -19,9 +19,9 @@ STEPS = 22  # fractions on each side, beside none at all
 FEWEST = 12  # runs beyond a threshold, at least
 SHADE = 2.0  # standard errors of training counts by which a rule must be better: 1 chases luck, 3 misses tails
 DOUBT = 3.0  # standard errors of what a model expects, beyond which it is not believed
-MOVES = (-6, -4, -2, 2, 4)  # steps along the grid to the rules that hedge the chosen one
-CHOSEN = 0.6  # its share of α when it is hedged
-DRAWS = 60  # of what training counts leave open, to see whether a hedge pays
+SECOND = 1.005, 0.003  # times and more that guesses on both sides must promise: a handful of right ones on a side is luck
+MOVES = (-5, -4, -3, -2, -1, 1, 2)  # steps along the grid to the rules that hedge the chosen one
+CHOSEN = 0.3  # its share of α when it is hedged
 
 
 @dataclass(frozen=True)
@@ -48,12 +48,12 @@ class Plan:
     seen: Guesses  # of the chosen rule, in training
     grid: Grid
 
-    def count(self, groups: Groups, delta: float) -> tuple[Counted, ...]:
-        """The guesses of each rule. A run that is among the highest and the lowest is guessed 1."""
+    def count(self, groups: Groups) -> tuple[Counted, ...]:
+        """The guesses of each rule, the fewest first; a later rule guesses all that an earlier one does, and alike."""
         ends = _Ends.of(groups, self.fractions)
-        counts = []
-        for rule in self.rules:
-            tops = int(ends.top[rule.high])
+        counts, tops, bottoms = [], 0, 0
+        for rule in sorted(self.rules, key=lambda rule: (rule.high, rule.low)):
+            tops = min(int(ends.top[rule.high]), len(groups.ones) - bottoms)
             bottoms = min(int(ends.bottom[rule.low]), len(groups.ones) - tops)
             right = ends.ones_above[tops] + ends.zeros_below[bottoms]
             wrong = ends.zeros_above[tops] + ends.ones_below[bottoms]
@@ -137,12 +137,12 @@ def choose_plan(parts: Sequence[Groups], delta: float, scale: float) -> Plan:
     used = np.arange(len(fractions)) > 0
     sides = used * 1 + used[:, None] * 1
     best, chosen = -1.0, (0, 0, forms(delta, fixed=False)[0])
-    for form in forms(delta, fixed=False):
-        for side in (1, 2):
-            tried = (sides == side) & grid.apart
+    for side, (times, more) in ((1, (1.0, 0.0)), (2, SECOND)):
+        tried, least = (sides == side) & grid.apart, times * best + more
+        for form in forms(delta, fixed=False):
             value = np.full(tried.shape, -2.0)
             value[tried] = bounds(right[tried], wrong[tried], tested, side, LEVEL, delta, form)
-            if value.max() > best:
+            if value.max() > max(best, least):
                 best = float(value.max())
                 high, low = np.unravel_index(int(value.argmax()), value.shape)
                 chosen = int(high), int(low), form
@@ -166,35 +166,19 @@ def honest_promise(halves: Sequence[Groups], delta: float, scale: float) -> floa
     return float(bounds(counted[0] * scale, counted[1] * scale, runs, max(sides, 1), LEVEL, delta, form))
 
 
-def hedged(plan: Plan, delta: float, scale: float) -> Plan:
-    """With the rules a few steps away, if they are expected to be worth their share of α; else as it is."""
+def hedged(plan: Plan) -> Plan:
+    """With the rules a few steps away, most of them further out: shaded counts let training choose too many runs."""
     main, grid = plan.rules[0], plan.grid
     others: dict[tuple[int, int], FractionRule] = {}
     for step in MOVES:
         rule = replace(main, high=_moved(main.high, step), low=_moved(main.low, step))
         if rule.sides and grid.apart[rule.high, rule.low] and grid.counts(rule) != grid.counts(main):
             others.setdefault(grid.counts(rule), rule)
-    share = (1 - CHOSEN) / max(len(others), 1)
-    together = (replace(main, share=CHOSEN), *(replace(rule, share=share) for rule in others.values()))
-    expected = [_expected(rules, grid, plan.seen.n * scale, scale, delta) for rules in ((main,), together)]
-    return replace(plan, rules=together) if others and expected[1] > expected[0] else plan
+    if not others:
+        return plan
+    share = (1 - CHOSEN) / len(others)
+    return replace(plan, rules=(replace(main, share=CHOSEN), *(replace(rule, share=share) for rule in others.values())))
 
 
 def _moved(place: int, step: int) -> int:
     return int(np.clip(place + step, 1, STEPS)) if place else 0
-
-
-def _expected(rules: Sequence[FractionRule], grid: Grid, tested: float, scale: float, delta: float) -> float:
-    """The mean of the largest bound over what training counts leave open: nested counts are sums of independent rings."""
-    rng = np.random.default_rng(0)
-    right, wrong, before = np.zeros(DRAWS), np.zeros(DRAWS), (0, 0)
-    shown: list[np.ndarray] = []
-    for rule in sorted(rules, key=lambda rule: sum(grid.counts(rule))):
-        now = grid.counts(rule)
-        some = 1e-9 if shown else 0.5  # Jeffreys' prior, once
-        right = right + rng.gamma(max(now[0] - before[0], 0) + some, size=DRAWS)
-        wrong = wrong + rng.gamma(max(now[1] - before[1], 0) + some, size=DRAWS)
-        before = now
-        tests = rng.poisson(right * scale), rng.poisson(wrong * scale)
-        shown.append(bounds(*tests, tested, rule.sides, LEVEL * rule.share, delta, rule.form))
-    return float(np.max(shown, axis=0).mean())

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -53,9 +56,10 @@ def test_a_plan_counts_as_guessing_one_by_one_does() -> None:
     coins = rng.random(8000) < 0.5
     scores = np.round(rng.laplace(size=8000) + 2 * coins, 1)
     train = [Groups.of(scores[k : k + 1000], coins[k : k + 1000]) for k in (0, 1000)]
-    plan = hedged(choose_plan(train, 0.0, 3.0), 0.0, 3.0)
+    plan = hedged(choose_plan(train, 0.0, 3.0))
     test, sides = scores[2000:], coins[2000:]
-    for rule, counted in zip(plan.rules, plan.count(Groups.of(test, sides), 0.0), strict=True):
+    rules = sorted(plan.rules, key=lambda rule: (rule.high, rule.low))
+    for rule, counted in zip(rules, plan.count(Groups.of(test, sides)), strict=True):
         ranked = np.sort(test)
         high = ranked[-round(plan.fractions[rule.high] * 6000)] if rule.high else np.inf
         low = ranked[round(plan.fractions[rule.low] * 6000) - 1] if rule.low else -np.inf
@@ -70,10 +74,22 @@ def test_a_run_among_the_highest_and_the_lowest_is_guessed_once() -> None:
     groups = Groups(np.array([3, 4]), np.array([2, 1]))
     plan = choose_plan([groups], 0.0, 1.0)
     both = plan.__class__(plan.fractions, (FractionRule(22, 22, plan.rules[0].form),), 0.0, plan.seen, plan.grid)
-    guesses = both.count(groups, 0.0)[0].guesses
+    guesses = both.count(groups)[0].guesses
     assert guesses.right + guesses.wrong <= groups.runs
-    one = both.count(Groups(np.array([6]), np.array([4])), 0.0)[0].guesses
+    one = both.count(Groups(np.array([6]), np.array([4])))[0].guesses
     assert (one.right, one.wrong) == (6, 4)
+
+
+def test_guesses_of_a_later_rule_hold_those_of_an_earlier_one_even_where_both_sides_meet() -> None:
+    rng = np.random.default_rng(5)
+    coins = rng.random(60) < 0.5
+    groups = Groups.of(rng.integers(0, 6, 60) * 1.0, coins)
+    plan = choose_plan([groups], 0.0, 1.0)
+    rules = tuple(FractionRule(place, place, plan.rules[0].form, 0.25) for place in (22, 4, 14, 18))
+    counts = [one.guesses for one in replace(plan, rules=rules).count(groups)]
+    for before, after in pairwise(counts):
+        assert (before.right <= after.right, before.wrong <= after.wrong) == (True, True)
+    assert counts[-1].right + counts[-1].wrong == 60
 
 
 def test_fractions_go_from_a_dozen_runs_to_half_of_them() -> None:
