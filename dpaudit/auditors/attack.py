@@ -9,6 +9,7 @@ from dpaudit.auditors.interface import Attack, Auditor, Case
 from dpaudit.auditors.registry import AUDITORS
 from dpaudit.auditors.replay.replay_checks import path_finding
 from dpaudit.auditors.runs.engine import Milestone
+from dpaudit.auditors.runs.time_over import TimeOver
 from dpaudit.channel import PathChanged
 from dpaudit.claims import Lower
 from dpaudit.claims.decimals import at_least
@@ -38,12 +39,14 @@ def stages(case: Case, auditors: Sequence[Auditor] = AUDITORS) -> Iterator[Stage
     for place, auditor in enumerate(auditors):
         if not auditor.supports(case, known):
             continue
-        if case.late:
+        try:
+            if case.late:
+                raise TimeOver
+            known = auditor.attack(case, known)
+        except TimeOver:
             untried = [later.name for later in auditors[place:] if later.supports(case, known)]
             yield Stage("time", replace(known, untried=[*known.untried, *untried]))
             return
-        try:
-            known = auditor.attack(case, known)
         except PathChanged as changed:  # on a path so rare that only these many runs met it
             known = replace(known, findings=[*known.findings, path_finding(changed)])
         yield Stage(auditor.name, known)

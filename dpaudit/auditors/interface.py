@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from time import monotonic
 from typing import Any, Protocol
 
 import numpy as np
@@ -44,12 +43,11 @@ class Case:
     search: bool = True
     sequential: bool = False
     error: float = REFUTE
-    deadline: float | None = None  # of the monotonic clock: no stage starts after it
 
     @property
     def late(self) -> bool:
-        """Is the time over? Sample sizes and errors stay as planned: only later stages are left out."""
-        return self.deadline is not None and monotonic() >= self.deadline
+        """Is the time over? Sample sizes and errors stay as planned: a stage that has not ended says nothing."""
+        return self.engine.late
 
     @property
     def float_error(self) -> float:

@@ -200,7 +200,7 @@ def add_audit_options(command: ArgumentParser) -> None:
     command.add_argument("--confidence", default=0.95, help="of the shown lower bound (default 0.95); refutation needs 1-1e-6")
     command.add_argument("--samples", help="runs per side of the game (default 100000 with trials, else 10000)")
     command.add_argument("--seed", help="makes the audit repeatable; drawn and printed otherwise")
-    command.add_argument("--time", metavar="T", help="start no stage after this long, as 60s, 2m or seconds (default: no limit)")
+    command.add_argument("--time", metavar="T", help="end the audit after this long, as 60s, 2m or seconds (default: no limit)")
     command.add_argument("--sequential", action="store_true", help="stop at the first run that refutes the claim (e-process)")
     command.add_argument("--workers", metavar="N", help="processes for the runs (default: one for each core)")
     command.add_argument("--scheduler", metavar="URL", help="run on this dask.distributed scheduler, as tcp://host:8786")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable, Mapping
-from contextlib import nullcontext
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,6 +18,7 @@ from dpaudit.auditors.pairs.sensitivity_search import search_sensitivity
 from dpaudit.auditors.runs.engine import Engine, Milestone
 from dpaudit.auditors.runs.raised_outputs import notes_on, with_raised_outputs
 from dpaudit.auditors.runs.scheduler import connected
+from dpaudit.auditors.runs.time_over import TimeOver, with_time_limit
 from dpaudit.auditors.stages.replay_auditor import ReplayAuditor
 from dpaudit.auditors.witness_check import recheck
 from dpaudit.channel import NotPlanned
@@ -42,8 +43,8 @@ class Options:
     that has them run elsewhere. Neither changes any result.
     ``error``: the probability of refuting an honest subject by statistics; several audits of one gate share 10^-6.
     ``arithmetic``: "float" for the code as it runs, "ideal" for real numbers.
-    ``time``: "60s", "2m" or seconds, after which no stage starts; what is known by then holds, errors are as planned, and the
-    verdict says what was not tried. Off by default.
+    ``time``: "60s", "2m" or seconds, after which no stage starts and none goes on, but for the chunk of runs that it is at;
+    what stages that had ended know holds, errors are as planned, and the verdict says what was not tried. Off by default.
     ``progress``: is told what is being done and, as a ``Milestone``, what is known after the proof and after each stage.
     ``picture``: draw runs for a histogram of losses too, where no game was played.
     """
@@ -79,8 +80,10 @@ def examine(subject: Subject, options: Options) -> Examination:
     lower bound. Interrupted: the verdict holds as far as it goes, and ``attack.interrupted`` says so."""
     if not isinstance(subject, Subject):
         raise InvalidValue("subject", type(subject).__name__, "a function declared with @dp.subject")
-    started, subject = time.perf_counter(), with_raised_outputs(subject)
-    case = _case(subject, options)
+    started, limit = time.perf_counter(), None if options.time is None else read_seconds(options.time)
+    deadline = None if limit is None or options.witness is not None else time.monotonic() + limit
+    timed = with_time_limit(subject, deadline) if options.scheduler is None else subject  # clocks elsewhere are not this one
+    case = _case(with_raised_outputs(timed), options, deadline)
     if options.witness is not None:
         examination = _examine_witness(case, options.witness)
     else:
@@ -135,7 +138,7 @@ def _leaked(case: Case, leak: Leak) -> Examination:
     return Examination(decide(case.subject, case.claim, proof, shown, case.seed), proof, shown)
 
 
-def _case(subject: Subject, options: Options) -> Case:
+def _case(subject: Subject, options: Options, deadline: float | None) -> Case:
     """The options, read exactly and within their ranges."""
     own = subject.claim
     claim = Claim(
@@ -153,12 +156,9 @@ def _case(subject: Subject, options: Options) -> Case:
     default = 100_000 if subject.vectorised else 10_000
     samples = default if options.samples is None else whole(options.samples, "samples", 100, MOST_SAMPLES)
     seed = secrets.randbits(31) if options.seed is None else whole(options.seed, "seed", 0)
-    engine = Engine(None if options.workers is None else whole(options.workers, "workers"), tell=options.progress)
-    deadline = None if options.time is None else time.monotonic() + read_seconds(options.time)
-    return Case(
-        attacked, claim, float(confidence), samples, seed, engine, sequential=options.sequential, error=options.error,
-        deadline=deadline,
-    )  # fmt: skip
+    workers = None if options.workers is None else whole(options.workers, "workers")
+    engine = Engine(workers, tell=options.progress, deadline=deadline)
+    return Case(attacked, claim, float(confidence), samples, seed, engine, sequential=options.sequential, error=options.error)
 
 
 def _proven(proof: Proof) -> str:
@@ -170,7 +170,10 @@ def _proven(proof: Proof) -> str:
 
 def _noted(case: Case, verdict: Verdict) -> Verdict:
     """The verdict on a black box, with what its runs showed of it. Raises what it raises where it never returns."""
-    notes = notes_on(case.subject, case.pairs[0]) if not case.late else ()
+    notes: Sequence[str] = ()
+    if not case.late:
+        with suppress(TimeOver):
+            notes = notes_on(case.subject, case.pairs[0])
     return replace(verdict, reason="; ".join([verdict.reason, *notes]))
 
 
@@ -213,5 +216,6 @@ def _complete(case: Case, proof: Proof, shown: Attack, *, picture: bool) -> Atta
         more = search_sensitivity(case.subject, case.seed, shown.observed)
         shown = replace(shown, findings=[*shown.findings, *more])
     if picture and not case.late and shown.losses is None and not shown.finds("DPA002"):
-        shown = replace(shown, losses=drawn_losses(case.subject, case.claim, shown.witness, case.seed))
+        with suppress(TimeOver):
+            shown = replace(shown, losses=drawn_losses(case.subject, case.claim, shown.witness, case.seed))
     return shown

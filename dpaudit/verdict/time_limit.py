@@ -1,4 +1,4 @@
-"""How long an audit may take: "60s", "2m", "1h", or seconds. It ends between two stages, never within one."""
+"""How long an audit may take: "60s", "2m", "1h", or seconds. A stage that has not ended by then says nothing."""
 
 from __future__ import annotations
 

@@ -12,9 +12,11 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from dpaudit.auditors.runs.time_over import TimeOver
 from dpaudit.claims import DpauditError
 
 MEASURE = 0.1  # seconds of work after which the rest is estimated …
@@ -62,9 +64,23 @@ class Engine:
     workers: int | None = None  # None: one for each core
     remote: Remote | None = None
     tell: Callable[[str], None] = lambda _: None  # live progress, for a person
+    deadline: float | None = None  # of the monotonic clock
+
+    @property
+    def late(self) -> bool:
+        """Is the time over?"""
+        return self.deadline is not None and time.monotonic() >= self.deadline
 
     def map(self, work: Work, task: Task, sizes: Sequence[int]) -> Generator[Any, None, None]:
-        """``work(task, k, sizes[k])`` for every k, in their order, computed a little ahead of who reads them."""
+        """``work(task, k, sizes[k])`` for every k, in their order, computed a little ahead of who reads them. Raises TimeOver
+        between two of them."""
+        with closing(self._chunks(work, task, sizes)) as chunks:
+            for number, result in enumerate(chunks):
+                yield result
+                if self.late and number + 1 < len(sizes):
+                    raise TimeOver
+
+    def _chunks(self, work: Work, task: Task, sizes: Sequence[int]) -> Generator[Any, None, None]:
         if self.remote is not None and sizes and task.repeatable():
             yield from self.remote.map(work, task, sizes)
             return

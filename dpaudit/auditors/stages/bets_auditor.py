@@ -66,7 +66,8 @@ def bet_attack(case: Case, pairs: Sequence[Pair], samples: int, *, by_likelihood
     if bets.interrupted:
         reason = f"interrupted after {bets.runs:,} of {runs:,} draws; the lower bound holds as it stands"
         return replace(known, reason=reason)
-    return known
+    left = runs - bets.runs if case.late else 0
+    return replace(known, untried=[f"{left:,} of {runs:,} draws"]) if left else known
 
 
 def _refuted(case: Case, known: Attack, pairs: Sequence[Pair], trials: Trials, bets: Betting, runs: int) -> Attack:

@@ -13,6 +13,7 @@ from dpaudit.auditors.games.guessing_game import Outcome
 from dpaudit.auditors.games.play import Screened, best_pair, play_game
 from dpaudit.auditors.games.power import detectable, times_as_many
 from dpaudit.auditors.interface import REFUTE, Attack, Case, Pair, Replays
+from dpaudit.auditors.runs.time_over import TimeOver
 from dpaudit.auditors.runs.transcripts import Trials, child
 from dpaudit.auditors.stages.statistical_witness import returned_pairs, round_down, score_name, statistics_witness
 from dpaudit.auditors.wording import beating, not_yet_refuted
@@ -78,8 +79,11 @@ def game_attack(case: Case, pairs: Sequence[Pair], *, by_likelihood: bool, repla
     last, stage = first, 0
     epsilon, delta = float(case.claim.epsilon), float(case.claim.delta)
     while last.level <= epsilon < last.outcome.at(0.05) and stage + 1 < STAGES and not case.late:
+        try:
+            last = _play(case, screened, stage + 1, by_likelihood)
+        except TimeOver:
+            break
         stage += 1
-        last = _play(case, screened, stage, by_likelihood)
     outcome, share = first.outcome, case.game_error / STAGES
     method = f"guessing game, {score_name(by_likelihood)}, {outcome.strongest(1 - case.confidence).form}{screened.told()}"
     lower = Lower(round_down(outcome.epsilon), case.confidence, method, case.samples)

@@ -12,6 +12,7 @@ from dpaudit.auditors.floats.ideal_outputs import with_outputs_as_they_are
 from dpaudit.auditors.floats.subject_porosity import FEW_RUNS, FEW_RUNS_VECTORISED, SubjectTest, search_event
 from dpaudit.auditors.interface import Attack, Case
 from dpaudit.auditors.pairs.pair_names import pair_name
+from dpaudit.auditors.runs.time_over import TimeOver
 from dpaudit.auditors.runs.transcripts import child
 from dpaudit.auditors.stages.statistical_witness import round_down
 from dpaudit.auditors.wording import beating, describe
@@ -37,11 +38,14 @@ class PorosityAuditor:
 
     def attack(self, case: Case, known: Attack) -> Attack:
         finding = None
-        for test in _tests(case, note=case.claim.ideal or known.refuted):
-            level = test.counts.epsilon(case.float_error / STAGES, float(case.claim.delta)) if case.float_error else 0.0
-            if not known.refuted and level > float(case.claim.epsilon):
-                return _refuted(case, known, test, level)
-            finding = finding or test.finding(NOTE / STAGES)
+        try:
+            for test in _tests(case, note=case.claim.ideal or known.refuted):
+                level = test.counts.epsilon(case.float_error / STAGES, float(case.claim.delta)) if case.float_error else 0.0
+                if not known.refuted and level > float(case.claim.epsilon):
+                    return _refuted(case, known, test, level)
+                finding = finding or test.finding(NOTE / STAGES)
+        except TimeOver:
+            known = replace(known, untried=[*known.untried, self.name])
         if finding is None:
             return known
         note = replace(finding, message=finding.message + IDEAL) if case.claim.ideal else finding

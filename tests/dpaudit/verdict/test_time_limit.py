@@ -1,8 +1,9 @@
-"""A limit of time ends an audit between two stages: what is known by then holds, and what was not tried is named."""
+"""A limit of time ends an audit within its stages too: what those that ended know holds, and what was not tried is named."""
 
 from __future__ import annotations
 
 import json
+import math
 import time
 from typing import Any
 
@@ -46,25 +47,50 @@ def test_an_audit_that_has_time_says_nothing_of_it() -> None:
     assert "stopped" not in json.loads(verdict.to_json())
 
 
-def test_the_game_goes_on_while_there_is_time_and_stops_between_its_stages_when_there_is_none() -> None:
-    """The lower bound beats the claim at 95 %, but not at the refuting level: only more runs decide."""
+def test_the_game_goes_on_while_there_is_time_and_keeps_its_first_stage_when_there_is_none(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The lower bound beats the claim at 95 %, but not at the refuting level: only more runs decide. The clock stands still
+    until the second stage is under way."""
 
-    def audited(**limit: Any) -> dp.Verdict:
-        slept = limit.pop("slept")
+    def audited(allowed: float) -> dp.Verdict:
+        drawn = 0
 
         @dp.subject(claim=dp.Claim("1"), neighbours=[([1.0], [0.0])])
         def thin(data: Any, rng: Any, trials: int) -> Any:
-            time.sleep(slept)
+            nonlocal drawn
+            drawn += trials
             return data[0] + rng.laplace(scale=0.93, size=trials)
 
-        return dp.audit(thin, samples=8000, seed=2, workers=1, **limit)
+        monkeypatch.setattr(time, "monotonic", lambda: 1.0 * (drawn > allowed))
+        return dp.audit(thin, samples=8000, seed=2, workers=1, time=0.5)
 
-    enough = audited(slept=0.0)
+    enough = audited(allowed=math.inf)
     assert (enough.verdict, enough.stopped) == ("refuted", None)
-    stopped = audited(slept=0.1, time=0.4)
-    assert stopped.stopped == "time"
-    assert stopped.verdict == "unproven"
+    stopped = audited(allowed=40_000)
+    assert (stopped.verdict, stopped.stopped) == ("unproven", "time")
     assert "a game of 32,000 runs on each side" in stopped.reason
+    assert stopped.lower.epsilon > 1
+    at_once = audited(allowed=1000)
+    assert (at_once.lower.epsilon, at_once.stopped) == (0, "time")
+
+
+@pytest.mark.parametrize("sequential", [False, True])
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_slow_black_box_is_left_within_a_stage(workers: int, sequential: bool) -> None:
+    """Each run takes 20 ms, and every stage would take a minute and more."""
+
+    @dp.subject(claim=dp.Claim("1"), neighbours=[([1.0], [0.0])])
+    def slow(data: Any, rng: Any) -> Any:
+        time.sleep(0.02)
+        return data[0] + rng.laplace()
+
+    started = time.monotonic()
+    verdict = dp.audit(slow, seed=2, workers=workers, time=0.3, sequential=sequential)
+    assert time.monotonic() - started < 8  # the machine may be busy
+    assert (verdict.verdict, verdict.stopped) == ("unproven", "time")
+    assert "the time was over, not tried: " in verdict.reason
+    assert verdict.lower.epsilon == 0
 
 
 def test_what_is_known_is_told_stage_by_stage_proof_first() -> None:

@@ -14,6 +14,7 @@ from dpaudit.auditors.games.bets.predictors import Online
 from dpaudit.auditors.games.guessing_game import rounded
 from dpaudit.auditors.games.loss_counts import Frame
 from dpaudit.auditors.runs.engine import Engine
+from dpaudit.auditors.runs.time_over import TimeOver
 from dpaudit.auditors.runs.transcripts import Trials, draw
 from dpaudit.claims import Claim, Losses, float_up
 from dpaudit.claims.decimals import at_least
@@ -62,6 +63,8 @@ def bet_until(trials: Trials, claim: Claim, runs: int, *, alpha: float, confiden
                 engine.tell(f"{done:,} of {runs:,} draws, ε ≥ {at_least(lower_bound(process, 1 - confidence))} at any time")
     except KeyboardInterrupt:
         interrupted = True
+    except TimeOver:  # as any other end
+        engine.tell(f"the time is over after {done:,} of {runs:,} draws")
     against = float(process.evidence[np.searchsorted(process.grid, epsilon)])
     answered = float(((sure > 0) & (sure >= np.quantile(sure, 0.99) / 2)).mean()) if len(sure) else 0.0
     losses = _losses(seen, "likelihood ratio" if online is None else "learned score")
