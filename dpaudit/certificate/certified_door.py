@@ -19,6 +19,8 @@ from dpaudit.certificate.envelope import Opened, open_certificate
 from dpaudit.certificate.errors import NotAsCertified
 from dpaudit.certificate.facts.configuration import configuration_of, digest_of
 from dpaudit.certificate.facts.running_code import not_its_code
+from dpaudit.certificate.ledger_binding import hold_to_ledger
+from dpaudit.certificate.validity import require_surroundings
 from dpaudit.channel import Channel
 from dpaudit.claims import Claim, InvalidValue
 from dpaudit.deployment import live
@@ -31,13 +33,14 @@ from dpaudit.subjects.targets import code_of
 
 @contextmanager
 def live_certified(
-    ledger: Ledger, certificate: str | Path, *, subject: Subject, trusted_key: str | Path | Ed25519PublicKey
+    ledger: Ledger, certificate: str | Path, *, subject: Subject, trusted_key: str | Path | Ed25519PublicKey, bind: bool = False
 ) -> Iterator[Channel]:
     """A live door for ``subject``, with the budget of its certificate, for proven releases only.
 
     Raises NotAsCertified unless a trusted key signed the certificate and source, the function in it, configuration, dpaudit
     itself and the ledger's budget are the certified ones; TamperedCertificate (DPA007) for one that was changed. Nothing is
-    released then. Data that is sealed for other neighbours than the certified ones does not pass.
+    released then. Data that is sealed for other neighbours than the certified ones does not pass. ``bind``: from now on the
+    certificate opens no door of another ledger.
     """
     if not isinstance(subject, Subject):
         raise InvalidValue("subject", type(subject).__name__, "a function declared with @dp.subject")
@@ -50,6 +53,7 @@ def live_certified(
         raise NotAsCertified(ledger.where, "it holds charges from before any budget; a certified deployment needs a new ledger")
     if ledger.budget is not None and not (ledger.proven and _same(ledger, claim)):
         raise NotAsCertified(ledger.where, f"its budget is not {claim} for proven releases, as certified")
+    hold_to_ledger(certificate, ledger.identity, bind=bind)
     ledger.note_code(code_of(subject))
     with live(ledger, claim, filter=door["filter"], proven=True, relation=door["relation"]) as channel:
         yield channel
@@ -63,10 +67,12 @@ def _require(opened: Opened, subject: Subject) -> None:
         raise NotAsCertified(where, "it is about a ledger alone; certify the ledger together with its subject (--subject)")
     if opened.predicate["door"] is None:
         raise NotAsCertified(where, "no running sum keeps the certified budget while the subject runs, so no door is bound to it")
-    now = sources(code_of(subject))
+    code = code_of(subject)
+    now = sources(code)
     for name, as_named in (("dpaudit", "dpaudit"), ("subject", "source")):
         if now.get(name) is None or now[name] != opened.digests.get(as_named):
             raise NotAsCertified(where, f"the {as_named} code is not the one that was certified; certify it again")
+    require_surroundings(opened, code, where)
     other = not_its_code(subject)
     if other is not None:
         raise NotAsCertified(where, other)

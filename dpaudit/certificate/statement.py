@@ -17,6 +17,7 @@ from dpaudit.certificate.facts.peer_values import peer_values
 from dpaudit.certificate.facts.proven_relations import proven_for, relations
 from dpaudit.certificate.facts.release_summary import release_groups, theorems
 from dpaudit.certificate.facts.reliance import Reliance
+from dpaudit.certificate.facts.surrounding_code import IMPORTS, LOCK
 from dpaudit.claims import Bound, Claim, Outcome, show
 from dpaudit.ledger import Release
 from dpaudit.ledger.records.source_digests import version
@@ -143,6 +144,8 @@ def _door(ledger: LedgerEvidence | None, audited: AuditEvidence | None, claim: C
 
 def _digests(ledger: LedgerEvidence | None, audited: AuditEvidence | None) -> dict[str, str]:
     sources = ledger.sources if ledger is not None else audited.sources if audited is not None else {}
+    if audited is not None:  # a ledger says nothing of what its code imported
+        sources = {**sources, **{name: audited.sources[name] for name in (IMPORTS, LOCK) if name in audited.sources}}
     renamed = {"source" if name == "subject" else name: digest for name, digest in sources.items()}
     return ({} if ledger is None else {"ledger": ledger.head.root}) | renamed
 

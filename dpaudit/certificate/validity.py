@@ -11,6 +11,7 @@ from dpaudit.certificate.errors import NotAsCertified, TamperedCertificate, Unre
 from dpaudit.certificate.facts.evidence import read_ledger
 from dpaudit.certificate.facts.proven_relations import relations
 from dpaudit.certificate.facts.reliance import changed_since
+from dpaudit.certificate.facts.surrounding_code import IMPORTS, LOCK, surroundings
 from dpaudit.ledger import Budget, PureSums
 from dpaudit.ledger.opening import read_entries
 from dpaudit.ledger.records.source_digests import sources
@@ -108,6 +109,21 @@ def _check_source(result: CertificateCheck, path: str | Path | None) -> None:
     if certified is None or sources(path)["subject"] != certified:
         raise NotAsCertified(str(path), "not the source that was certified")
     result.checked.append("the source: as certified")
+    require_surroundings(result.opened, Path(path), str(path))
+    covered = [word for name, word in SURROUNDINGS.items() if name in result.opened.digests]
+    if covered:
+        result.checked.append(f"{' and '.join(covered)}: as certified")
+
+
+SURROUNDINGS = {IMPORTS: "what the source imports of its project", LOCK: "the lock file of its packages"}
+
+
+def require_surroundings(opened: Opened, code: Path | None, where: str) -> None:
+    """Raises NotAsCertified where the code imports other modules of its project now, or stands beside another lock file."""
+    now = surroundings(code)
+    for name, word in SURROUNDINGS.items():
+        if now.get(name) != opened.digests.get(name):
+            raise NotAsCertified(where, f"{word} is not as it was certified; certify it again")
 
 
 def _check_surroundings(result: CertificateCheck) -> None:

@@ -94,7 +94,7 @@ CHECK = """in pyproject.toml; target, epsilon and delta are needed, the rest has
   rule, fingerprint, reason, owner, expires = 2027-01-31
 
   [tool.dpaudit]
-  baseline, trusted_keys, seed, timeout
+  baseline, trusted_keys, revoked_keys, waiver_days, seed, timeout
 
 without --format: text; under GitHub Actions github, with the job's summary. --also sarif=dpaudit.sarif for code scanning
 exit code: 0 all hold, 1 violated, 2 not checked, 3 unproven, 5 nothing to check; the worst in the order 2, 1, 3, 5, 0"""

@@ -72,6 +72,11 @@ def _keys(base: Config, now: Config) -> Iterator[Loosening]:
         if _digest(key) not in known:
             yield Loosening(None, f"trusted key {key.name}", "not trusted", f"trusted ({_digest(key)[:16]})")
 
+    revoked = {_digest(key) for key in now.revoked_keys}
+    for key in base.revoked_keys:
+        if _digest(key) not in revoked:
+            yield Loosening(None, f"revoked key {key.name}", "revoked", "no longer")
+
 
 def _digest(file: Path) -> str:
     try:

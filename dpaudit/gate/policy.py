@@ -22,7 +22,7 @@ TIMEOUT = 600  # seconds that one budget may take
 REQUIRE = ("certified", "not-refuted")
 NEVER_WAIVED = ("DPA002", "DPA007", "DPA008")  # leaks, of which only the first is seen; tampering; waivers themselves
 WAIVER_DAYS = 180  # that a waiver may still run
-KEYS = ("budgets", "waive", "baseline", "trusted_keys", "seed", "timeout", "waiver_days")
+KEYS = ("budgets", "waive", "baseline", "trusted_keys", "revoked_keys", "seed", "timeout", "waiver_days")
 ALGORITHM_KEYS = ("horizon", "actions", "dim", "calibration")
 TEXT_KEYS = ("subject", "ledger", "observer", "arithmetic", "neighbours", "unit", "calibration")
 WHOLE_KEYS = {"samples": 100, "timeout": 1, "horizon": 1, "actions": 1, "dim": 1}  # and the least that each may be
@@ -77,6 +77,7 @@ class Config:
     trusted_keys: tuple[Path, ...] = ()
     seed: int = SEED
     waiver_days: int = WAIVER_DAYS
+    revoked_keys: tuple[Path, ...] = ()
 
 
 def read_config(folder: str | Path = ".") -> Config:
@@ -116,9 +117,6 @@ def _config(file: Path, content: Any) -> Config:
     waivers = table.get("waive", [])
     if not isinstance(waivers, list):
         raise ConfigError(file, f"{top}.waive", "is a list of tables: write [[tool.dpaudit.waive]]")
-    keys = table.get("trusted_keys", [])
-    if not isinstance(keys, list) or not all(isinstance(key, str) and key for key in keys):
-        raise ConfigError(file, top, "trusted_keys is a list of files with public keys")
     baseline, seed = _text(file, top, table, "baseline"), _whole(file, top, table, "seed", 0)
     return Config(
         file.parent,
@@ -126,10 +124,18 @@ def _config(file: Path, content: Any) -> Config:
         tuple(_budget(file, name, budget, seconds) for name, budget in budgets.items()),
         tuple(_waiver(file, place, waiver) for place, waiver in enumerate(waivers, 1)),
         None if baseline is None else file.parent / baseline,
-        tuple(file.parent / key for key in keys),
+        _key_files(file, top, table, "trusted_keys"),
         SEED if seed is None else seed,
         _whole(file, top, table, "waiver_days", 1) or WAIVER_DAYS,
+        _key_files(file, top, table, "revoked_keys"),
     )
+
+
+def _key_files(file: Path, where: str, table: Mapping[str, Any], key: str) -> tuple[Path, ...]:
+    names = table.get(key, [])
+    if not isinstance(names, list) or not all(isinstance(name, str) and name for name in names):
+        raise ConfigError(file, where, f"{key} is a list of files with public keys")
+    return tuple(file.parent / name for name in names)
 
 
 def _budget(file: Path, name: str, content: Any, seconds: int) -> GateBudget:

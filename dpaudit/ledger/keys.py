@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,7 +16,8 @@ LARGEST_KEY = 10_000
 
 
 def read_private_key(path: str | Path) -> Ed25519PrivateKey:
-    """Raises DpauditError for what holds none; OSError if it cannot be read."""
+    """Raises DpauditError for what holds none and for a file that others can read; OSError if it cannot be read."""
+    _refuse_readable(Path(path))
     key = _load_key(path, lambda data: load_pem_private_key(data, None))
     if not isinstance(key, Ed25519PrivateKey):
         raise _wrong(path)
@@ -27,6 +30,12 @@ def read_public_key(path: str | Path) -> Ed25519PublicKey:
     if not isinstance(key, Ed25519PublicKey):
         raise _wrong(path)
     return key
+
+
+def _refuse_readable(place: Path) -> None:
+    """A key that others can read may have signed anything. Where a file system knows no owners, nothing can be said."""
+    if os.name == "posix" and place.is_file() and place.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+        raise DpauditError(f"{place.name} holds a private key that others can read: chmod 600 it, or make a new one")
 
 
 def _wrong(path: str | Path) -> DpauditError:

@@ -11,6 +11,7 @@ from typing import Any
 from dpaudit.accountants.composition import account, account_releases
 from dpaudit.auditors.interface import Attack
 from dpaudit.auditors.pairs.pair_names import pair_generator
+from dpaudit.certificate.facts.surrounding_code import surroundings
 from dpaudit.claims import Bound, Claim, DpauditError, Outcome, Verdict
 from dpaudit.deployment import simulate
 from dpaudit.ledger import Budget, Charge, Head, Ledger, Release, open_ledger
@@ -120,7 +121,8 @@ def audit_subject(subject: Subject, **options: Any) -> AuditEvidence:
     pairs = list(subject.neighbours.pairs(pair_generator(verdict.seed)))
     certified = verdict.verdict is Outcome.CERTIFIED
     return AuditEvidence(
-        subject=subject, source="" if code is None else code.name, sources=sources(code), verdict=verdict, proof=proof,
+        subject=subject, source="" if code is None else code.name, sources={**sources(code), **surroundings(code)},
+        verdict=verdict, proof=proof,
         attack=examination.attack, releases=releases, bound=bound, pairs=len(pairs),
         filter=_filter(subject, verdict, pairs[0][0]) if certified else None,
     )  # fmt: skip

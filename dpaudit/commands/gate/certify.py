@@ -27,7 +27,7 @@ from dpaudit.commands.options import add_certify_options
 from dpaudit.commands.subject_output import output_aside
 
 if TYPE_CHECKING:
-    from dpaudit.certificate import AuditEvidence
+    from dpaudit.certificate import AuditEvidence, Opened
     from dpaudit.subjects.subject import Subject
 
 
@@ -132,7 +132,9 @@ def verify_certificate(options: argparse.Namespace) -> Answer:
     if options.checkpoint is not None:
         raise DpauditError("--checkpoint is for ledgers; a certificate names the head of its ledger itself")
     keys = [read_public_key(file) for file in _trusted(options)]
-    checked = check(open_certificate(options.target, keys), ledger=options.ledger, source=options.source)
+    opened = open_certificate(options.target, keys)
+    _refuse_revoked(opened)
+    checked = check(opened, ledger=options.ledger, source=options.source)
     code, answer = (HOLDS if checked.opened.trusted else UNPROVEN), checked.to_dict()
     try:
         text = write(options.format, verified_report(answer, checked.opened.predicate))
@@ -144,6 +146,16 @@ def verify_certificate(options: argparse.Namespace) -> Answer:
     except (KeyError, TypeError, AttributeError, ValueError):
         raise UnreadableCertificate(options.target, "fields are missing or of another form") from None
     return code, text
+
+
+def _refuse_revoked(opened: Opened) -> None:
+    """Whatever a key has signed is worth nothing once it is revoked: when it was signed is what its owner says."""
+    from dpaudit.certificate import NotAsCertified, keyid_of
+    from dpaudit.gate.policy import read_config
+    from dpaudit.ledger.keys import read_public_key
+
+    if opened.keyid in {keyid_of(read_public_key(file)) for file in read_config(".").revoked_keys}:
+        raise NotAsCertified(opened.path, "the key that signed it is revoked; certify it again with a new one")
 
 
 def _trusted(options: argparse.Namespace) -> Sequence[str | Path]:

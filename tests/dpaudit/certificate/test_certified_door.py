@@ -179,3 +179,41 @@ def test_a_budget_for_proven_releases_stays_one(tmp_path: Path) -> None:
     with dp.open_ledger(tmp_path / "d.ledger") as ledger, dp.live(ledger, 4) as channel:  # the twin
         channel.release("sum", 0.5, dp.Laplace(scale=2), sensitivity=2)
         assert not ledger.proven
+
+
+def test_a_bound_certificate_opens_no_door_of_a_second_ledger(
+    certified: Path, subject: Subject, key: Ed25519PrivateKey, tmp_path: Path
+) -> None:
+    def opened(name: str, bind: bool) -> None:
+        with (
+            dp.open_ledger(tmp_path / name) as ledger,
+            dp.live_certified(ledger, certified, subject=subject, trusted_key=key.public_key(), bind=bind),
+        ):
+            pass
+
+    opened("first.ledger", bind=True)
+    opened("first.ledger", bind=False)
+    with pytest.raises(NotAsCertified, match="another ledger"):
+        opened("second.ledger", bind=False)
+
+
+def test_a_changed_helper_is_refused_at_the_door_and_by_verify(key: Ed25519PrivateKey, tmp_path: Path) -> None:
+    (tmp_path / "helper.py").write_text("SCALE = 2\n", encoding="utf-8")
+    code = (
+        "import dpaudit as dp\nimport helper\n\n"
+        '@dp.subject(claim=dp.Claim(epsilon="1"), neighbours=dp.replace_one(n=100, low=-1, high=1))\n'
+        "def noisy(data, channel):\n"
+        '    return channel.release("sum", data.sum(), dp.Laplace(scale=helper.SCALE), sensitivity=2)\n'
+    )
+    (tmp_path / "service.py").write_text(code, encoding="utf-8")
+    (service,) = subjects_of(f"{tmp_path / 'service.py'}:noisy")
+    certificate = tmp_path / "cert.json"
+    certificate.write_text(sign(statement(None, audit_subject(service, seed=1), [], []), key), encoding="utf-8")
+    through(tmp_path / "first.ledger", certificate, service, key.public_key())
+    opened = open_certificate(certificate, [key.public_key()])
+    assert any("imports" in one for one in check(opened, source=tmp_path / "service.py").checked)
+    (tmp_path / "helper.py").write_text("SCALE = 1\n", encoding="utf-8")
+    with pytest.raises(NotAsCertified, match="imports of its project"):
+        through(tmp_path / "second.ledger", certificate, service, key.public_key())
+    with pytest.raises(NotAsCertified, match="imports of its project"):
+        check(opened, source=tmp_path / "service.py")

@@ -239,3 +239,20 @@ def test_a_signed_certificate_with_missing_parts_is_unreadable_not_a_crash(
         code = main(["verify", str(tmp_path / "odd.json"), "--key", keys[1], "--registry", str(tmp_path / "r.yaml")])
         assert code == 2, name
         assert "internal error" not in capsys.readouterr().err
+
+
+def test_what_a_revoked_key_signed_is_refused(
+    cert: Path, keys: tuple[str, str], capsys: Out, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    configuration = '[tool.dpaudit]\ntrusted_keys = ["auditor.pub"]\nrevoked_keys = ["auditor.pub"]\n'
+    (cert.parent / "pyproject.toml").write_text(configuration, encoding="utf-8")
+    monkeypatch.chdir(cert.parent)
+    assert main(["verify", "made.json"]) == 1
+    assert "revoked" in capsys.readouterr().err
+
+
+def test_a_private_key_that_others_can_read_signs_nothing(tmp_path: Path, keys: tuple[str, str], capsys: Out) -> None:
+    Path(keys[0]).chmod(0o640)
+    target = f"{tmp_path / 'mechanism.py'}:noisy_sum"
+    assert main(["certify", target, "-o", str(tmp_path / "c.json"), "--key", keys[0]]) == 2
+    assert "others can read" in capsys.readouterr().err
