@@ -1,7 +1,8 @@
 """A certificate bound to the ledger that it was first used with: ``cert.json.bound`` beside it names both.
 
 The file is made exclusively and synced before the door opens, and never rewritten: of two processes that bind at once, one is
-first and the other is held to what that one wrote. It binds the certificate where it lies; a copy elsewhere, without its ``.bound``, is another first use.
+first and the other is held to what that one wrote. It binds the certificate where it lies; a copy elsewhere, without its
+``.bound``, is another first use.
 """
 
 from __future__ import annotations
