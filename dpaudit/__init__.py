@@ -16,7 +16,7 @@ PUBLIC = {
     "certificate": ("live_certified",),
     "channel": ("Planned",),
     "claims": ("Bound", "BudgetExceeded", "Claim", "DpauditError", "Enclosure", "Verdict"),
-    "deployment": ("live", "replay", "simulate"),
+    "deployment": ("alive", "live", "replay", "simulate"),
     "ledger": ("Budget", "open_ledger"),
     "neighbours": ("add_remove", "replace_one"),
     "noise": (

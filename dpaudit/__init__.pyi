@@ -11,6 +11,7 @@ from dpaudit.claims import Claim as Claim
 from dpaudit.claims import DpauditError as DpauditError
 from dpaudit.claims import Enclosure as Enclosure
 from dpaudit.claims import Verdict as Verdict
+from dpaudit.deployment import alive as alive
 from dpaudit.deployment import live as live
 from dpaudit.deployment import replay as replay
 from dpaudit.deployment import simulate as simulate
@@ -61,6 +62,7 @@ __all__ = [
     "Verdict",
     "account",
     "add_remove",
+    "alive",
     "amplify",
     "assert_private",
     "audit",

@@ -517,3 +517,14 @@ def test_threshold_counts_show_common_keys_and_hide_those_of_one_record(tmp_path
         assert abs(counts["common"] - 1000) < 100
         assert ledger.spent()[0] == 1
         assert 0 < ledger.spent()[1] <= Fraction("1e-9")
+
+
+def test_the_async_door_is_the_live_door(tmp_path: Path) -> None:
+    import asyncio
+
+    async def service() -> Any:
+        with dp.open_ledger(tmp_path / "service.ledger") as ledger:
+            async with dp.alive(ledger, "1") as channel:
+                return await channel.release("sum", dp.seal([0.5], -1, 1).sum(), dp.Laplace(scale=2), sensitivity=2)
+
+    assert isinstance(float(asyncio.run(service())), float)

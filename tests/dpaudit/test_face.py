@@ -15,7 +15,7 @@ README = Path(dp.__file__).parents[1] / "README.md"
 DESIGN = {
     "Bound", "DpauditError", "Enclosure", "Exponential", "Gaussian", "KaryResponse", "NoisyMax", "OptimizedUnaryResponse",
     "PermuteAndFlip", "RandomizedResponse", "SparseVector", "ThresholdedLaplace", "UnaryResponse", "Verdict", "account",
-    "add_remove", "amplify", "assert_private", "clip_rows", "invert", "seal_frame",
+    "add_remove", "alive", "amplify", "assert_private", "clip_rows", "invert", "seal_frame",
 }  # fmt: skip
 
 
