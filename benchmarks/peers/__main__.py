@@ -1,6 +1,7 @@
 """Side by side with peers: the same work in each environment, taking turns, as CPU time. By ``make bench-peers``, never in CI.
 
-Writes results.json here, and the section "Side by side with peers" of benchmarks/README.md.
+Writes results.json here, and two sections of benchmarks/README.md: "Side by side with peers" and "Peers' own expected values".
+``python -m benchmarks.peers values`` renews the second alone, in a minute, and needs no peer.
 """
 
 from __future__ import annotations
@@ -18,10 +19,11 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.peers.environments import HERE, ROOT, Environment, environment
-from benchmarks.peers.expected_values import Share, shares
+from benchmarks.peers.expected_values import Share, shares, values_table
 
 REPEATS = 5
 TITLE = "## Side by side with peers"
+VALUES_TITLE = "## Peers' own expected values"
 ACCOUNTANTS = ("dp-accounting", "opacus", "prv-accountant", "autodp", "diffprivlib")
 # task: what it is, its sizes, who does it
 TASKS: dict[str, tuple[str, tuple[int, ...], tuple[str, ...]]] = {
@@ -103,7 +105,7 @@ def _time(seconds: float) -> str:
     return f"{seconds * 1e6:.0f} µs" if seconds < 1e-3 else f"{seconds * 1e3:.3g} ms" if seconds < 1 else f"{seconds:.3g} s"
 
 
-def markdown(found: list[Measured], environments: list[Environment], told: list[Share], date: str) -> str:
+def markdown(found: list[Measured], environments: list[Environment], date: str) -> str:
     """The section, from its title on."""
     lines = [
         TITLE,
@@ -124,9 +126,6 @@ def markdown(found: list[Measured], environments: list[Environment], told: list[
             spread = f"{_time(one.median)} ({_time(min(one.seconds))}–{_time(max(one.seconds))})"
             lines.append(f"| {one.size:,} | {one.peer} | {value} | {spread} | {one.median / own:,.1f} |")
         lines += ["", "Growth (slope of log CPU in log size): " + ", ".join(_slopes(found, task, sizes)) + "."]
-    lines += ["", "**Peers' own expected values** (`expected_values.json`, each with its source)", ""]
-    lines += ["| tests of | values | expressed | agree | tighter | contradicted |", "| --- | --- | --- | --- | --- | --- |"]
-    lines += [f"| {s.peer} | {s.values} | {s.expressed} | {s.agree} | {s.tighter} | {s.contradicted} |" for s in told]
     return "\n".join(lines) + "\n"
 
 
@@ -138,17 +137,31 @@ def _slopes(found: list[Measured], task: str, sizes: tuple[int, ...]) -> Iterato
             yield f"{name} {math.log(ends[last] / ends[first]) / math.log(last / first):.2f}"
 
 
-def write(section: str) -> None:
+def write(title: str, section: str) -> None:
     """Put the section into benchmarks/README.md; others' sections stay."""
     path = HERE.parent / "README.md"
     text = path.read_text() if path.exists() else "# Benchmarks\n\n"
-    pattern = re.compile(re.escape(TITLE) + r"\n.*?(?=^## |\Z)", re.DOTALL | re.MULTILINE)
+    pattern = re.compile(re.escape(title) + r"\n.*?(?=^## |\Z)", re.DOTALL | re.MULTILINE)
     path.write_text(
-        pattern.sub(lambda _: section + "\n", text).rstrip() + "\n" if TITLE in text else text.rstrip() + "\n\n" + section
+        pattern.sub(lambda _: section + "\n", text).rstrip() + "\n" if title in text else text.rstrip() + "\n\n" + section
     )
 
 
+def values() -> list[Share]:
+    """Compare every value that peers' tests expect, print the shares and write them down."""
+    told, date = shares(), datetime.datetime.now(datetime.UTC).date().isoformat()
+    source = "`benchmarks/peers/expected_values.json`, each with the file and the test that it is from, and what is left out"
+    head = f"Compared on {date} by `python -m benchmarks.peers values`: {source}."
+    table = values_table(told)
+    print("\n".join([*table, *(line for share in told for line in share.contradicted)]))
+    write(VALUES_TITLE, "\n".join([VALUES_TITLE, "", head, "", *table]) + "\n")
+    return told
+
+
 def main() -> None:
+    if sys.argv[1:] == ["values"]:
+        values()
+        return
     names = sorted({name for _, _, peers in TASKS.values() for name in peers})
     environments = [environment(name) for name in names]
     workers = {each.name: Worker(each.name, each.python) for each in environments if each.python is not None}
@@ -162,17 +175,17 @@ def main() -> None:
     finally:
         for worker in workers.values():
             worker.end()
-    told, date = list(shares()), datetime.datetime.now(datetime.UTC).date().isoformat()
+    told, date = values(), datetime.datetime.now(datetime.UTC).date().isoformat()
     results = {
         "date": date,
         "repeats": REPEATS,
         "versions": {each.name: each.version for each in environments},
         "failures": missing,
         "measured": [asdict(one) for one in found],
-        "expected values": [asdict(share) for share in told],
+        "expected values": [share.to_dict() for share in told],
     }
     (HERE / "results.json").write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n")
-    write(markdown(found, environments, told, date))
+    write(TITLE, markdown(found, environments, date))
 
 
 if __name__ == "__main__":
