@@ -15,8 +15,10 @@ from dpaudit.accountants.losses.parts import AnyPart, Part, lower_losses, upper_
 from dpaudit.accountants.sampling.accountant import sampled_delta, sampled_epsilon
 from dpaudit.accountants.sampling.discrete_noise import continuous_noise, root_down
 from dpaudit.accountants.sampling.groups import SampledGaussian
+from dpaudit.accountants.sampling.lattice.laplace_samples import MOST_COUNT, SampledLaplace
 from dpaudit.claims import Enclosure, InvalidValue
 from dpaudit.claims.balls import decimal
+from dpaudit.noise.loss_facts import LaplaceFact
 
 _ULP = Fraction(1, 2**60)
 _LONG = 40  # digits
@@ -51,6 +53,21 @@ def is_sampled(part: AnyPart) -> bool:
 def any_sampled(parts: Sequence[AnyPart]) -> bool:
     """Does any of these need the sampled accountant?"""
     return any(map(is_sampled, parts))
+
+
+def equal_laplace_samples(parts: Sequence[AnyPart]) -> SampledLaplace | None:
+    """The releases, if all are by one Laplace noise on Poisson samples at one rate; beside others each counts as its pure ε."""
+    groups: dict[tuple[Fraction, int, Fraction], int] = {}
+    for part in parts:
+        fact = part.noise.loss(part.steps) if isinstance(part, Part) and part.shuffled is None else None
+        if not isinstance(part, Part) or not isinstance(fact, LaplaceFact) or part.sampling is None or part.coordinates > 1:
+            return None
+        key = fact.rate * fact.steps, fact.steps, part.sampling
+        groups[key] = groups.get(key, 0) + part.count
+    if len(groups) != 1:
+        return None
+    ((epsilon, steps, rate), count), *_ = groups.items()
+    return SampledLaplace(epsilon, steps, rate, count) if 0 < rate < 1 and 0 < count <= MOST_COUNT else None
 
 
 def mixture_epsilon(parts: Sequence[AnyPart], delta: Fraction) -> Enclosure:

@@ -31,11 +31,12 @@ _CONCAVE = 1e-30  # rounding of the hull
 
 @dataclass(frozen=True)
 class GridLaw:
-    """Masses under P of the losses (first + i)·Δ, and of +∞; as floats, rounded up or down."""
+    """Masses under P of the losses (first + i)·Δ + offset, and of +∞; as floats, rounded up or down."""
 
     first: int
     masses: Floats
     infinite: float
+    offset: float = 0.0
 
 
 def grid_laws(group: SampledGaussian, unit: float, last: int) -> tuple[GridLaw, GridLaw]:
@@ -46,11 +47,11 @@ def grid_laws(group: SampledGaussian, unit: float, last: int) -> tuple[GridLaw, 
         curve = _Curve(group)
         points = [curve.at(alpha) for alpha in alphas]
         heights = [point.height for point in points]
-        above = _law(first, alphas, heights, list(range(len(alphas))), up=True)
-        gaps = _gaps(alphas, points, curve.sigma)
-        lowered = [(height - gap).lower() for height, gap in zip(heights, gaps, strict=True)]
-        kept = _hull(alphas, lowered)
-        below = _law(first, alphas, lowered, kept, up=False)
+        above = polygon_law(first, alphas, heights, list(range(len(alphas))), up=True)
+        bounds = gaps(alphas, points, curve.sigma)
+        lowered = [(height - gap).lower() for height, gap in zip(heights, bounds, strict=True)]
+        kept = hull(alphas, lowered)
+        below = polygon_law(first, alphas, lowered, kept, up=False)
     return above, below
 
 
@@ -81,7 +82,7 @@ class _Curve:
         return Point(self.q * moved - above * plain, plain, u, above)
 
 
-def _gaps(alphas: list[Ball], points: list[Point], sigma: Ball) -> list[Ball]:
+def gaps(alphas: list[Ball], points: list[Point], sigma: Ball) -> list[Ball]:
     """Upper bounds e_i: the larger gap of the two cells around each point.
 
     The gap between π and its chord is at most the depth of the triangle of chord and tangents, and at most width²/8 times the
@@ -103,7 +104,7 @@ def _gaps(alphas: list[Ball], points: list[Point], sigma: Ball) -> list[Ball]:
     return [flint.arb(each) for each in around]
 
 
-def _hull(alphas: list[Ball], heights: list[Ball]) -> list[int]:
+def hull(alphas: list[Ball], heights: list[Ball]) -> list[int]:
     """The places of the lower convex hull's corners, without those that a line of slope −1 from a later one passes below:
     left of its first corner the polygon goes on with slope −1, as the curve does. None if it would fall below 0."""
     xs = [_fixed(alpha) for alpha in alphas]
@@ -133,7 +134,7 @@ def _fixed(value: Any) -> int:
     return mantissa << shift if shift >= 0 else mantissa >> -shift
 
 
-def _law(first: int, alphas: list[Ball], heights: list[Any], corners: list[int], *, up: bool) -> GridLaw:
+def polygon_law(first: int, alphas: list[Ball], heights: list[Any], corners: list[int], *, up: bool) -> GridLaw:
     """The kinks of the polygon through the corners: slope −1 before the first, 0 after the last, α_i times the kink is the
     mass."""
     masses = np.zeros(len(alphas))
