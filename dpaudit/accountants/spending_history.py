@@ -5,8 +5,9 @@ Only what stands in the ledger is read: names, costs and cohorts. The last step 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import accumulate
 from math import ceil
@@ -16,12 +17,13 @@ from dpaudit.accountants.client_shares import Share, composed_shares, summed_sha
 from dpaudit.accountants.composition import read_release, target_delta, touched
 from dpaudit.accountants.least_epsilon import least
 from dpaudit.accountants.record_groups import groups
-from dpaudit.accountants.sampling.constant_steps import join_steps
+from dpaudit.accountants.sampling.constant_steps import is_constant, join_steps
 from dpaudit.claims import Bound, Line, Number, float_up
 from dpaudit.ledger import Charge, Ledger, PureSums, Release, is_ledger, load_releases, open_ledger
 from dpaudit.noise import written_forms
 
 STEPS = 48  # of a timeline
+PLANNED = 16  # of one that shows equal steps
 COMPOSED, FEWEST, WORK = 24, 8, 30_000  # steps where each is composed anew: fewer where it takes long
 
 
@@ -58,6 +60,8 @@ def spending(
     unused = list(ledger.unused_charges()) if isinstance(ledger, Ledger) else []
     releases, unused = join_steps(releases, unused)
     target = target_delta(releases, ledger.budget if isinstance(ledger, Ledger) else None, delta)
+    if len(releases) == 1 and is_constant(releases[0]) and not unused and target:
+        return Spending(_of_plan(releases[0], bound, target), [], False)
     reads = [read_release(release) for release in releases]
     charges = [Charge(line.epsilon, line.delta, read.cohort) for line, read in zip(bound.lines, reads, strict=True)]
     ends = _ends(len(releases), max(FEWEST, min(COMPOSED, WORK // max(len(releases), 1))) if target else STEPS)
@@ -70,6 +74,21 @@ def spending(
         after = list(_sums(charges, unused, ends))
     drawn = summed_shares([*unused, *charges]) if shares is None else shares
     return Spending(_steps(bound.lines, ends, after), drawn, bool(target) and shares is None)
+
+
+def _of_plan(release: Release, bound: Bound, delta: Fraction) -> list[Step]:
+    """Equal steps that one entry counts: what the first, the first two, … of them cost."""
+
+    def cost(count: int) -> Fraction:
+        part = read_release(replace(release, count=count)).part()
+        return least([Counter([part])], delta, fixed=True).epsilon
+
+    ends, start, found = _ends(release.count or 1, PLANNED), 0, []
+    most = float_up(cost(1))
+    for end, total in zip(ends, _rising([*map(cost, ends[:-1]), bound.epsilon]), strict=True):
+        found.append(Step(start + 1, end, (release.name, release.name), most, float_up(total)))
+        start = end
+    return found
 
 
 def _ends(count: int, steps: int) -> list[int]:

@@ -219,9 +219,11 @@ def add_canaries_options(command: ArgumentParser) -> None:
     command.add_argument("--epsilon", help="the claim: exit 1 when it is refuted, 3 when it is not")
     command.add_argument("--curve", metavar="LEDGER", help="what the training released: its whole curve δ(ε) is tested")
     command.add_argument("--confidence", default="0.95", help="of the bound, and of a refutation (default 0.95)")
+    command.add_argument("--checks", metavar="FILE", help="results of dpaudit.training.watched: shown, and exit 1 if one failed")
     _examples(
         command,
         "dpaudit canaries scores.csv --delta 1e-5",
+        "dpaudit canaries scores.csv --delta 1e-5 --curve training.ledger --checks checks.json --format html --output page.html",
         "dpaudit canaries monday.csv tuesday.csv --delta 1e-5 --epsilon 8 --curve training.ledger",
     )
 

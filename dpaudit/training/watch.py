@@ -7,6 +7,7 @@ checks that were passed, and nothing measured.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 from dpaudit.claims import Finding, Number
@@ -14,7 +15,7 @@ from dpaudit.training.batch_watch import watch_batches
 from dpaudit.training.checks.clipping import ClippingCheck
 from dpaudit.training.checks.mixing import batch_of, evaluation, mixing
 from dpaudit.training.checks.noise import NoiseCheck
-from dpaudit.training.checks.result import CheckResult
+from dpaudit.training.checks.result import CheckResult, checks_to_json
 from dpaudit.training.checks.sampling import SamplingCheck, accumulation
 from dpaudit.training.opacus_facts import check_optimizer, sample_rate
 
@@ -78,6 +79,11 @@ class TrainingWatch:
             mixing(self._model, self._inputs),
             evaluation(self._dataset, evaluation_data),
         ]
+
+    def write(self, path: str | Path, *, evaluation_data: Any = None, others: Iterable[TrainingWatch] = ()) -> None:
+        """The results as ``dpaudit canaries --checks`` reads them."""
+        results = self.results(evaluation_data=evaluation_data, others=others)
+        Path(path).write_text(checks_to_json(results), encoding="utf-8")
 
     def findings(self, *, evaluation_data: Any = None, others: Iterable[TrainingWatch] = ()) -> list[Finding]:
         """What is wrong; empty where every check that ran was passed."""

@@ -84,6 +84,16 @@ def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     coins = "".join(f"{i % 2},{i % 2 + i / 10**6}\n" for i in range(2000))  # every guess is right
     training = '{"name": "gradients", "mechanism": "gaussian", "sigma": "4", "sensitivity": "1"}\n'
     (folder / "training.jsonl").write_text(training, encoding="utf-8")
+    check = {
+        "name": "noise",
+        "rule": "DPA005",
+        "passed": False,
+        "message": "half of it",
+        "p_value": 0.0,
+        "gap": None,
+        "allowed": None,
+    }
+    (folder / "checks.json").write_text(json.dumps({"schema": "dpaudit.checks/1", "checks": [check]}), encoding="utf-8")
     (folder / "scores.csv").write_text("included,score\n" + coins, encoding="utf-8")
     (folder / "channel.json").write_text('[["1/2", "1/4", "1/4"], ["1/4", "1/2", "1/4"], [0.25, 0.25, 0.5]]', encoding="utf-8")
     return folder

@@ -63,6 +63,8 @@ EXAMPLES: list[tuple[int, tuple[str, ...]]] = [
     (1, ("canaries", "scores.csv", "--delta", "1e-5", "--epsilon", "1")),
     (1, ("canaries", "scores.csv", "--delta", "1e-5", "--curve", "training.jsonl")),
     (3, ("canaries", "scores.csv", "--delta", "1e-5", "--epsilon", "8")),
+    (1, ("canaries", "scores.csv", "--delta", "1e-5", "--epsilon", "8", "--checks", "checks.json")),
+    (2, ("canaries", "scores.csv", "--delta", "1e-5", "--checks", "releases.jsonl")),
     (2, ("canaries", "scores.csv")),
     (2, ("canaries", "missing.csv", "--delta", "1e-5")),
     (2, ("canaries", "examples.py", "--delta", "1e-5")),

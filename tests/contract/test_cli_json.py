@@ -33,6 +33,7 @@ COMMANDS: list[tuple[str, tuple[str, ...]]] = [
     ("canaries", ("canaries", "scores.csv", "--delta", "1e-5")),
     ("canaries", ("canaries", "scores.csv", "--delta", "1e-5", "--epsilon", "1")),
     ("canaries", ("canaries", "scores.csv", "--delta", "1e-5", "--curve", "training.jsonl")),
+    ("canaries", ("canaries", "scores.csv", "--delta", "1e-5", "--checks", "checks.json")),
     ("amplify", AMPLIFY),
     ("amplify", ("amplify", "--epsilon0", "4", "--n", "10000", "--delta", "1e-6", "--method", "closed")),
     ("amplify", (*AMPLIFY, "--method", "same")),
