@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import importlib.util
 import os
 import shutil
@@ -17,7 +18,7 @@ from typing import Any
 import pytest
 
 MISSING = pytest.StashKey[set[str]]()
-SLOW_FIXTURES = {"debugger", "cluster"}
+SLOW_FIXTURES = {"debugger", "cluster", "postgres"}
 Start = Callable[..., "subprocess.Popen[str]"]
 
 
@@ -100,3 +101,17 @@ def benchmark_module() -> Callable[[str], ModuleType]:
 def faults(benchmark_module: Callable[[str], ModuleType]) -> ModuleType:
     """Killed writers, races for a budget, flipped bytes."""
     return benchmark_module("faults")
+
+
+@pytest.fixture(scope="session")
+def postgres(benchmark_module: Callable[[str], ModuleType]) -> Iterator[Any]:
+    """A PostgreSQL server of the test's own, in a temporary folder; tests use ledgers of different names in it."""
+    if not glob.glob("/usr/lib/postgresql/*/bin/initdb") or importlib.util.find_spec("psycopg_pool") is None:
+        if os.environ.get("CI"):
+            pytest.fail("postgresql and psycopg are not installed, and CI leaves out no test", pytrace=False)
+        pytest.skip("postgresql and psycopg are not installed")
+    server = benchmark_module("postgres_server").Server()
+    try:
+        yield server.start()
+    finally:
+        server.stop()

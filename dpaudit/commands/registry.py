@@ -30,6 +30,7 @@ MODULES = {  # in the order of `dpaudit --help`
     "certify": "dpaudit.commands.gate.certify",
     "verify": "dpaudit.commands.ledgers.ledger_files",
     "export": "dpaudit.commands.ledgers.ledger_files",
+    "migrate": "dpaudit.commands.ledgers.migrate",
 }
 
 

@@ -20,6 +20,7 @@ from dpaudit.claims.decimals import number
 from dpaudit.gate.budget_facts import BudgetFacts, listed
 from dpaudit.gate.policy import GateBudget
 from dpaudit.ledger import TamperedLedger, is_ledger, open_ledger
+from dpaudit.ledger.store.registry import scheme_of
 from dpaudit.sealed.array import ADD_REMOVE, REPLACE_ONE
 from dpaudit.verdict.decision import BLOCKING
 
@@ -34,11 +35,16 @@ class LedgerReading:
     relations: Sequence[str] = ()  # that its data was sealed for
 
 
+def _place(folder: Path, target: str) -> Path | str:
+    """A file under the project's folder, or an address as it is."""
+    return folder / target if scheme_of(target) == "file" else target
+
+
 def judge_ledger(budget: GateBudget, folder: Path, *, picture: bool = False) -> BudgetFacts:
     """Over budget (DPA001), tampered (DPA007), certified or unproven. Raises DpauditError for what cannot be read."""
     claim = Claim(budget.claim.epsilon, budget.claim.delta, budget.observer or "server")
     try:
-        read = _read(folder / budget.target, claim)
+        read = _read(_place(folder, budget.target), claim)
     except TamperedLedger as tampered:
         finding = Finding("DPA007", f"{budget.target}: {tampered.reason}", budget.target)
         return BudgetFacts("tampered", tampered.reason, claim.observer, findings=listed([finding]), causes=[0])
@@ -48,7 +54,7 @@ def judge_ledger(budget: GateBudget, folder: Path, *, picture: bool = False) -> 
     _check_neighbours(budget, read.relations)
     _check_horizon(budget, read.bound)
     epsilon, delta = read.bound.per_observer[claim.observer]
-    drawn = _picture(folder / budget.target, read.bound, claim) if picture else None
+    drawn = _picture(_place(folder, budget.target), read.bound, claim) if picture else None
     facts = BudgetFacts(
         "certified", behind_door(claim), claim.observer, show(epsilon), findings=listed(read.bound.findings), picture=drawn
     )
@@ -77,7 +83,7 @@ def _check_horizon(budget: GateBudget, bound: Bound) -> None:
         raise DpauditError(f"{budget.target} holds a release about {most} clients, the budget is about {budget.horizon}")
 
 
-def _picture(path: Path, bound: Bound, claim: Claim) -> dict[str, Any]:
+def _picture(path: str | Path, bound: Bound, claim: Claim) -> dict[str, Any]:
     """How the spending grew, and who paid most."""
     worst = worst_text(bound.worst_client) if bound.worst_client else "nobody"
     return {"spending": asdict(spending(path, bound, delta=claim.delta)), "worst": worst}
@@ -93,7 +99,7 @@ def _over(facts: BudgetFacts, read: LedgerReading, budget: GateBudget, message: 
     )  # fmt: skip
 
 
-def _read(path: Path, claim: Claim) -> LedgerReading:
+def _read(path: str | Path, claim: Claim) -> LedgerReading:
     if not is_ledger(path):
         return LedgerReading(
             account(path, delta=claim.delta), ["a hand-written list of releases: nothing proves that it is complete"]

@@ -45,3 +45,7 @@ class WrongKind(DpauditError):
 
 class LedgerUnavailable(FileError):
     """The ledger cannot be used now: locked, full, read-only, closed, forked. Nothing was granted."""
+
+
+class Interrupted(LedgerUnavailable):
+    """The connection to a ledger's server was lost; whether the last transaction happened has to be looked up."""

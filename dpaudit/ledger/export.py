@@ -39,7 +39,7 @@ def refuse_itself(ledger: Ledger, path: str | Path) -> None:
 class ExportEntries:
     """The entries of an export, read-only. Raises TamperedLedger if ``export_jsonl`` did not write it."""
 
-    readonly = True
+    readonly, remote = True, False
 
     def __init__(self, path: Path) -> None:
         self.where = str(path)
@@ -77,6 +77,9 @@ class ExportEntries:
 
     def make_durable(self, size: int) -> None:
         return None
+
+    def settle(self) -> bool:
+        return False
 
     def close(self) -> None:
         self._file.close()

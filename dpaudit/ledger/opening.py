@@ -64,6 +64,15 @@ def read_entries(path: str | Path) -> EntryStore:
     return store_of(path)(_place(path), None)
 
 
+def shown_place(path: str | Path) -> str:
+    """What people may see of a place: no password."""
+    if scheme_of(path) != "postgresql":
+        return str(path)
+    from dpaudit.ledger.store.postgres.address import parse_address
+
+    return parse_address(str(path)).shown
+
+
 def _place(path: str | Path) -> str:
     return str(Path(path)) if scheme_of(path) == "file" else str(path)
 

@@ -8,6 +8,7 @@ A ledger is a sequence of canonical JSON texts, the leaves of the tree:
     {"entry": "charge", "name", "epsilon", "delta", "cohort", "facts"[, "key"]}    durable before any noise
     {"entry": "release", "release": {…}, "charge": its place}              closes that charge
     {"entry": "release", "release": {…}[, "key"]}                          charge and release in one
+    {"entry": "moved", "to": where}                                        the last: nothing is granted here any more
 """
 
 from __future__ import annotations
@@ -52,13 +53,14 @@ class Book(SpendingTotals):
         self.open_charges: dict[int, Open] = {}
         self.stored: dict[str, int] = {}  # idempotency key → place of its release
         self.releases = 0
+        self.moved: str | None = None  # where to
         self._frames: dict[tuple[bytes, bytes], Charge] = {}  # of entries that were read in full
 
     def apply(self, entry: bytes) -> None:
         parts = split(entry)
         charge = None if parts is None else self._frames.get(parts.frame)
         try:
-            if parts is None or charge is None:
+            if parts is None or charge is None or self.moved is not None:
                 self._read(entry, parts)
             elif parts.is_charge:
                 self._charge(charge, parts)
@@ -75,7 +77,7 @@ class Book(SpendingTotals):
         """Read an entry in full."""
         data = json.loads(entry.decode("ascii"))
         kind = data["entry"]
-        if (kind == "ledger") != (self.tree.size == 0) or canonical(data) != entry:
+        if (kind == "ledger") != (self.tree.size == 0) or self.moved is not None or canonical(data) != entry:
             raise ValueError
         if kind in _PUBLIC:
             _PUBLIC[kind](self, data)
@@ -100,6 +102,11 @@ class Book(SpendingTotals):
         if not is_sources(sources) or not is_plain(version):
             raise ValueError
         self.sources, self.version = sources, version
+
+    def _move(self, data: dict[str, Any]) -> None:
+        if not is_plain(data["to"]) or not data["to"] or data.keys() != {"entry", "to"}:
+            raise ValueError
+        self.moved = data["to"]
 
     def _limit(self, data: dict[str, Any]) -> None:
         budget, proven = Budget(data["epsilon"], data["delta"]), data.get("proven", False)
@@ -129,7 +136,9 @@ class Book(SpendingTotals):
         self.releases += 1
 
 
-_PUBLIC: dict[str, Callable[[Book, dict[str, Any]], None]] = {"ledger": Book._open, "budget": Book._limit, "code": Book._code}
+_PUBLIC: dict[str, Callable[[Book, dict[str, Any]], None]] = {
+    "ledger": Book._open, "budget": Book._limit, "code": Book._code, "moved": Book._move
+}  # fmt: skip
 
 
 @dataclass(slots=True)

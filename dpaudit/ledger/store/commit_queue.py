@@ -30,7 +30,7 @@ class Request:
 
     def run(self, size: Callable[[], int]) -> None:
         """Do the work; a refusal is kept for whoever asked. Raises what is no refusal: entries were put already."""
-        before = size()
+        before, self.result, self.error = size(), None, None
         try:
             self.result = self.work()
         except Exception as error:

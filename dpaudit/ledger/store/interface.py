@@ -15,6 +15,7 @@ class EntryStore(Protocol):
 
     where: str
     readonly: bool
+    remote: bool  # can it forget what is not durable while this process lives on?
 
     def snapshot(self) -> AbstractContextManager[None]:
         """What is read inside belongs to one moment."""
@@ -30,6 +31,10 @@ class EntryStore(Protocol):
 
     def head(self) -> tuple[int, bytes] | None:
         """The (size, root) that was made durable apart from the entries, before the snapshot began; None where none is kept."""
+        ...
+
+    def settle(self) -> bool:
+        """After Interrupted: are the entries of the last transaction there? Only remote stores are interrupted."""
         ...
 
     def read(self, start: int) -> Iterator[tuple[int, bytes]]: ...

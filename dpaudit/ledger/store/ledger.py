@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 import threading
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,7 @@ from types import TracebackType
 from typing import Any, NoReturn, Self
 
 from dpaudit.claims import DpauditError, InvalidValue, show
-from dpaudit.ledger.errors import LedgerUnavailable, TamperedLedger, WrongKind
+from dpaudit.ledger.errors import Interrupted, LedgerUnavailable, TamperedLedger, WrongKind
 from dpaudit.ledger.records.charge_entries import charge_to_json, matches
 from dpaudit.ledger.records.release import Release
 from dpaudit.ledger.records.source_digests import sources, version
@@ -24,6 +25,8 @@ from dpaudit.ledger.store.book import FORMAT, LEDGER_KINDS, Book, catch_up, repl
 from dpaudit.ledger.store.commit_queue import CommitQueue, Request, Result
 from dpaudit.ledger.store.interface import EntryStore
 from dpaudit.ledger.store.slot import Slot, check_key
+
+_PATIENCE = 60.0  # seconds of lost connections, before whoever asks is told
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,7 @@ class Ledger:
         self._commits = CommitQueue(self._lock, self._commit)
         self._book: Book
         self._behind = True  # the book may differ from what is committed
+        self._begun = False  # has the transaction that was asked for last begun?
         self._shared = False  # did others write between the last two commits?
         self._closing: list[Callable[[], object]] = []
         self._refresh()
@@ -79,6 +83,15 @@ class Ledger:
     def proven(self) -> bool:
         """Do doors on it take only releases whose sensitivity is proven? Set with a budget, never unset."""
         return self._book.proven
+
+    @property
+    def moved(self) -> str | None:
+        """Where it was moved to; nothing is granted here then."""
+        return self._book.moved
+
+    def close_for_move(self, place: str) -> None:
+        """The last entry: from here on every door on this ledger refuses, and names the place."""
+        self._submit(lambda: self._put({"entry": "moved", "to": place}))
 
     def require(self, kind: str) -> None:
         """Raise WrongKind unless this ledger takes releases of that kind."""
@@ -130,7 +143,7 @@ class Ledger:
         handed out nothing that rests on it. Only for ``with``.
         Raises BudgetExceeded, and InvalidValue for a key that belongs to another release.
         """
-        allowed_at = self._refuse_early(key, charge)
+        allowed_at, later = self._refuse_early(key, charge), later and not self._entries.remote
 
         def work() -> Slot:
             done = self._find(key, charge)
@@ -274,27 +287,50 @@ class Ledger:
         return self._commits.submit(work, durable)
 
     def _commit(self, requests: list[Request]) -> None:
-        """One transaction on the newest state; after a failure the entries are read again."""
+        """One transaction on the newest state, durable; after a failure the entries are read again.
+
+        Where the connection was lost, it is looked up whether the transaction happened, and done again if it did not.
+        """
+        until, there, self._begun = time.monotonic() + _PATIENCE, False, False
+        while True:
+            try:
+                if not there:
+                    self._transact(requests)
+                if any(request.durable for request in requests):
+                    self._entries.make_durable(self._book.tree.size)
+                break
+            except Interrupted:
+                self._behind = True
+                there = self._entries.settle() and self._begun  # else it is about the transaction before
+                if time.monotonic() > until:
+                    raise
+        for request in requests:
+            request.done = True
+
+    def _transact(self, requests: list[Request]) -> None:
         if self._shared or self._behind:
             self._refresh()  # outside the lock that others wait for
+        self._begun = False
         with self._entries.transaction():
-            known = self._book.tree.size
+            self._begun, known = True, self._book.tree.size
             self._sync()
             self._shared = self._book.tree.size > known
             for request in requests:
                 request.run(self._size)
         self._behind = False
-        if any(request.durable for request in requests):
-            self._entries.make_durable(self._book.tree.size)
-        for request in requests:
-            request.done = True
 
     def _size(self) -> int:
         return self._book.tree.size
 
     def _refresh(self) -> None:
-        with self._lock, self._entries.snapshot():
-            self._sync()
+        with self._lock:
+            try:
+                with self._entries.snapshot():
+                    self._sync()
+            except Interrupted:
+                self._behind = True
+                with self._entries.snapshot():
+                    self._sync()
 
     def _sync(self) -> None:
         if not self._behind:
@@ -307,6 +343,8 @@ class Ledger:
         self._behind = False
 
     def _put(self, data: dict[str, Any]) -> int:
+        if self._book.moved is not None:
+            raise LedgerUnavailable(self._entries.where, f"it was moved to {self._book.moved}; use that")
         entry, place = canonical(data), self._book.tree.size
         self._behind = True
         self._book.apply(entry)

@@ -36,7 +36,7 @@ def open_entries(place: str, first: Callable[[], bytes] | None) -> MemoryEntries
 class MemoryEntries:
     """Entries in a list."""
 
-    where, readonly = "ledger in memory", False
+    where, readonly, remote = "ledger in memory", False, False
 
     def __init__(self, entries: list[bytes]) -> None:
         self._list, self._root = entries, tree_root(entries)
@@ -63,6 +63,9 @@ class MemoryEntries:
 
     def make_durable(self, size: int) -> None:
         return None
+
+    def settle(self) -> bool:
+        return False
 
     def close(self) -> None:
         return None

@@ -13,6 +13,7 @@ from dpaudit.ledger.store.interface import Store
 STORES = {
     "file": "dpaudit.ledger.store.files",
     "memory": "dpaudit.ledger.store.memory",
+    "postgresql": "dpaudit.ledger.store.postgres",
 }
 
 _ADDRESS = re.compile(r"([a-z][a-z0-9+.-]*)://")

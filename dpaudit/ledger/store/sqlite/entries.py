@@ -33,6 +33,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
 from dpaudit.ledger.errors import LedgerUnavailable, TamperedLedger, UnreadableLedger
+from dpaudit.ledger.store.chunk_sizes import growing_chunks
 from dpaudit.ledger.store.sqlite.creation import APPLICATION, LAYOUT, SCHEMA, sync_folder
 from dpaudit.ledger.store.sqlite.errors import named_errors
 from dpaudit.ledger.store.sqlite.head_file import HeadFile, head_path, make_head_file
@@ -41,7 +42,7 @@ from dpaudit.ledger.store.sqlite.lock_trial import refuse_idle_locks
 MAGIC = b"SQLite format 3\x00"
 
 _BUSY_SECONDS = 60
-_CHUNK_ROWS, _CHUNK_BYTES = 10_000, 16 * 2**20
+_CHUNK_BYTES = 16 * 2**20
 _LEAST = -(2**63)  # an entry before the first shows, too
 _DISK_FAILED = "the disk failed; nothing was granted"
 
@@ -56,6 +57,8 @@ def is_open_here(path: Path) -> bool:
 
 class SqliteEntries:
     """The entries of an existing ledger file. A read-only one also works where nothing can be written."""
+
+    remote = False
 
     def __init__(self, path: Path, readonly: bool) -> None:
         self.where, self.readonly, self._path = str(path), readonly, path.resolve()
@@ -221,19 +224,19 @@ class SqliteEntries:
 
     def read(self, start: int) -> Iterator[tuple[int, bytes]]:
         """Entries from a place on, in chunks, so that no cursor stays open between them."""
-        while True:
+        for rows in growing_chunks():
             with named_errors(self.where):
-                chunk = self._chunk(start)
+                chunk = self._chunk(start, rows)
             if not chunk:
                 return
             yield from chunk
             start = chunk[-1][0] + 1
 
-    def _chunk(self, start: int) -> list[tuple[int, bytes]]:
+    def _chunk(self, start: int, most: int) -> list[tuple[int, bytes]]:
         rows: list[tuple[int, bytes]] = []
         weight = 0
         cursor = self._connection.execute(
-            "SELECT place, entry FROM entries WHERE place >= ? ORDER BY place LIMIT ?", (start or _LEAST, _CHUNK_ROWS)
+            "SELECT place, entry FROM entries WHERE place >= ? ORDER BY place LIMIT ?", (start or _LEAST, most)
         )
         for place, entry in cursor:
             if type(place) is not int or type(entry) is not bytes:
@@ -256,6 +259,9 @@ class SqliteEntries:
             return size, bytes.fromhex(root.decode("ascii")) if root == root.lower() else b""
         except (AttributeError, TypeError, ValueError):
             raise TamperedLedger(self.where, "the sealed head is damaged") from None
+
+    def settle(self) -> bool:
+        return False
 
     def close(self) -> None:
         """Fold the write-ahead log back, so that the ledger and its head are all there is; the last one to close does."""

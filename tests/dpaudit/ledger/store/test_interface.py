@@ -13,10 +13,14 @@ from dpaudit.ledger.store.merkle import tree_root
 from dpaudit.ledger.store.registry import STORES, store_of
 
 PLACES = {"file": "a.ledger", "memory": "memory://"}
+SLOW = {"postgresql": [pytest.mark.slow]}
 
 
-@pytest.fixture(params=sorted(STORES))
+@pytest.fixture(params=[pytest.param(name, marks=SLOW.get(name, [])) for name in sorted(STORES)])
 def entries(request: pytest.FixtureRequest, tmp_path: Path) -> EntryStore:
+    if request.param == "postgresql":
+        server = request.getfixturevalue("postgres")
+        return store_of(server.address)(f"{server.address}?ledger={tmp_path.name}", lambda: first_entry("simulated"))
     place = PLACES[request.param]
     return store_of(place)(str(tmp_path / place) if request.param == "file" else place, lambda: first_entry("simulated"))
 

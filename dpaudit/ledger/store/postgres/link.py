@@ -1,0 +1,93 @@
+"""One connection to a server that may go away: a pool of one, which connects again, and says when it did."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import psycopg
+from psycopg_pool import ConnectionPool, PoolTimeout
+
+from dpaudit.ledger.errors import Interrupted, LedgerUnavailable, UnreadableLedger
+from dpaudit.ledger.store.postgres.address import Address
+
+PATIENCE = 30.0  # seconds for a server that restarts
+_SETTINGS = {
+    "application_name": "dpaudit",
+    "client_encoding": "UTF8",
+    "connect_timeout": 5,
+    "keepalives_idle": 10,
+    "tcp_user_timeout": 10_000,
+}
+_SESSION = "SET synchronous_commit = off; SET lock_timeout = '60s'; SET idle_in_transaction_session_timeout = '20s'"
+logging.getLogger("psycopg.pool").setLevel(logging.ERROR)  # lost connections are said by our own errors
+_WEAK = ("off", "local", "remote_write")  # less than "on the disk, here and on the standbys that are asked for"
+
+
+class Link:
+    """``connected`` counts connections: a new one may lead to a server that lost what was not durable."""
+
+    def __init__(self, address: Address) -> None:
+        self.where, self._process = address.shown, os.getpid()
+        self.connected, self.level = 0, "on"
+        self._refusal: LedgerUnavailable | None = None
+        pool = ConnectionPool(
+            address.server, min_size=1, max_size=1, num_workers=1, timeout=PATIENCE, reconnect_timeout=PATIENCE, open=False,
+            kwargs={**_SETTINGS, "autocommit": True}, configure=self._configure, name="dpaudit",
+        )  # fmt: skip
+        self._pool: ConnectionPool[psycopg.Connection[Any]] = pool
+        self._try_once(address)
+        pool.open()
+
+    def _try_once(self, address: Address) -> None:
+        """A wrong address or password is said at once; the pool would try it again and again."""
+        try:
+            with psycopg.connect(address.server, autocommit=True, **_SETTINGS) as connection:
+                self._check(connection)
+        except psycopg.ProgrammingError:
+            raise UnreadableLedger(self.where, "not an address of PostgreSQL: postgresql://user@host:port/database") from None
+        except psycopg.OperationalError as error:
+            raise LedgerUnavailable(self.where, f"no connection to the server: {_reason(error)}") from None
+
+    def _check(self, connection: psycopg.Connection[Any]) -> None:
+        row = connection.execute("SELECT current_setting('synchronous_commit'), current_setting('fsync')").fetchone()
+        level, fsync = row if row is not None else ("on", "off")
+        if fsync != "on":
+            raise LedgerUnavailable(self.where, "the server runs with fsync = off, so that it may lose what it acknowledged")
+        self.level = "on" if level in _WEAK else level
+
+    def _configure(self, connection: psycopg.Connection[Any]) -> None:
+        self._check(connection)
+        connection.execute(_SESSION)
+        self.connected += 1
+
+    @contextmanager
+    def connection(self) -> Iterator[psycopg.Connection[Any]]:
+        """Raises Interrupted when the connection is lost meanwhile, LedgerUnavailable when the server refuses."""
+        if os.getpid() != self._process:
+            raise LedgerUnavailable(self.where, "opened before a fork; open it again in the new process")
+        found: psycopg.Connection[Any] | None = None
+        try:
+            with self._pool.connection() as found:
+                yield found
+        except PoolTimeout:
+            raise LedgerUnavailable(self.where, f"the server was not reached for {PATIENCE:.0f} seconds; try again") from None
+        except (psycopg.errors.RaiseException, psycopg.errors.IntegrityError):
+            raise LedgerUnavailable(self.where, "somebody else writes to its tables; nothing was granted") from None
+        except psycopg.Error as error:
+            if found is None or found.closed:
+                raise Interrupted(self.where, "the connection was lost") from None
+            raise LedgerUnavailable(self.where, f"the server refused: {_reason(error)}; nothing was granted") from None
+
+    def close(self) -> None:
+        if os.getpid() == self._process:
+            self._pool.close()
+
+
+def _reason(error: psycopg.Error) -> str:
+    """The server's own words in one line; they name no value that was sent."""
+    told = error.diag.message_primary or str(error).strip().splitlines()[-1] if str(error).strip() else type(error).__name__
+    return told[:200]
