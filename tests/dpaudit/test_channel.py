@@ -288,6 +288,22 @@ def test_reports_in_intervals_of_their_own_are_not_hidden_by_shuffling(apart: bo
             assert (bound[0] > Fraction(9, 10)) is apart
 
 
+def test_one_client_far_from_the_others_is_not_hidden_by_a_shuffler(tmp_path: Path) -> None:
+    """One at 0 or 2 among 999 at 100: the smallest report is that client's, so δ(1/2) is that of one report, 0.53."""
+    values, budget = np.where(np.arange(1000) == 0, 0.0, 100.0), ("1/2", "1e-6")
+    smallest = dp.Laplace(1, grid=1)
+    truth = max(
+        float(smallest.within(None, t, 0)[0]) - math.exp(0.5) * float(smallest.within(None, t, 2)[1]) for t in range(-5, 6)
+    )
+    assert truth > 0.5
+    with dp.open_ledger(tmp_path / "l") as ledger, dp.live(ledger, budget=budget) as channel:
+        for more in ({}, {"delta": "1e-6"}):
+            with pytest.raises(dp.BudgetExceeded):
+                channel.reports("r", values, dp.Laplace(1), sensitivity=2, to="shuffled", **more)
+        channel.reports("r", values, dp.Laplace(1), sensitivity=2, to="shuffled", interval=(0, 2))
+        assert ledger.spent()[0] <= Fraction(1, 2)
+
+
 def test_a_shuffled_batch_that_tells_its_clients_apart_is_not_certified_by_amplification() -> None:
     people, claim = dp.replace_one(n=1000, low=-1, high=1), dp.Claim("0.2", "1e-6", "shuffled")
 

@@ -9,7 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from dpaudit.accountants.composition import Read, as_release, read_release, target_delta, touched
+from dpaudit.accountants.composition import AnyRead, Read, as_release, read_release, target_delta, touched
 from dpaudit.accountants.curves.least_delta import least_delta
 from dpaudit.accountants.curves.several_records import GroupCost, group_cost
 from dpaudit.accountants.curves.trade_off import HitRate, trade_off
@@ -27,6 +27,7 @@ from dpaudit.noise import written_forms
 ORDERS = tuple(Fraction(text) for text in ("1.5", "2", "3", "4", "6", "8", "16", "32", "64", "128", "256"))
 _DIGITS = 12
 _RARE = Fraction(1, 10**6)
+MANY = 2**40  # answers in one release; none has more
 
 
 @dataclass(frozen=True)
@@ -103,14 +104,18 @@ def ledger_view(
     target = target_delta(releases, ledger.budget if isinstance(ledger, Ledger) else None, delta)
     reads = [read_release(release) for release in releases]
     seen = list(touched(reads, unused, "server", target))
-    crowds = [read.release.n if isinstance(read, Read) and read.release.kind == "reports" else 1 for read in reads]
-    all_parts = [_spread(part, crowd) for (part, _), crowd in zip(seen, [*crowds, *[1] * len(unused)], strict=True)]
+    all_parts = [_spread(part, read) for (part, _), read in zip(seen, [*reads, *[None] * len(unused)], strict=True)]
     return LedgerView(groups(seen), Counter(all_parts), target, fixed)
 
 
-def _spread(part: AnyPart, reports: int) -> AnyPart:
-    """Records of a group move as many reports of a batch, each its own."""
-    return replace(part, coordinates=max(part.coordinates, reports)) if isinstance(part, Part) else part
+def _spread(part: AnyPart, read: AnyRead | None) -> AnyPart:
+    """Records of a group move as many reports of a batch, each its own. How many answers there are to change is known of what
+    passed a door; by hand nobody says it."""
+    if not isinstance(part, Part) or not isinstance(read, Read):
+        return part
+    unknown = read.release.coordinates is None and not part.noise.norm
+    answers = MANY if unknown else read.release.n if read.release.kind == "reports" else 1
+    return replace(part, coordinates=max(part.coordinates, answers))
 
 
 def _times(group: Group) -> list[AnyPart]:

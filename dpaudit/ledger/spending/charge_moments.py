@@ -16,7 +16,7 @@ import flint
 from dpaudit.claims import InvalidValue, exact, positive, whole
 from dpaudit.claims.balls import Ball, ball, decimal, precision, upper
 from dpaudit.ledger.spending.budget import Charge
-from dpaudit.ledger.spending.zcdp_sums import RANGES, equal_releases, gaussian_rho
+from dpaudit.ledger.spending.zcdp_sums import RANGES, equal_releases, gaussian_rho, stated_rho
 
 _BITS = 256
 _DIGITS = 18
@@ -35,7 +35,7 @@ def charge_moment(charge: Charge, c: Fraction) -> Moment:
         count = whole(facts.get("count", 1), "count")
         return count * sampled_gaussian(rho / count, rate, c), Fraction(0)  # a fresh sample each
     if "rho" in facts:
-        return positive(facts["rho"], "rho") * c * (c + 1), Fraction(0)
+        return stated_rho(charge) * c * (c + 1), Fraction(0)
     if charge.epsilon is None:
         raise InvalidValue("epsilon", None, "known for every charge that is not of Gaussian noise")
     if charge.delta:

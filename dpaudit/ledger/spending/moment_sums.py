@@ -101,12 +101,13 @@ def mu_squared(charge: Charge, delta: Fraction) -> Spend:
     steps = max(math.ceil(moved / grid), whole(facts.get("steps", 0), "steps", least=0))
     if not steps:
         return Fraction(0), Fraction(0)
-    size = 5 * whole(facts.get("coordinates", 1), "coordinates")
+    times = whole(facts.get("count", 1), "count")  # the sums of a stream that one record is in
+    size = 5 * whole(facts.get("coordinates", 1), "coordinates") * times
     v = math.ceil((math.log2(delta.denominator) - math.log2(delta.numerator) + 80 + size.bit_length()) / 28)
     variance = (sigma / grid) ** 2
     if variance <= 4 * v:
         raise InvalidValue("sigma", facts["sigma"], "several steps of its grid, under a budget of μ²")
-    return steps**2 / (variance - v), size * Fraction(1, 2 ** (28 * v))
+    return times * steps**2 / (variance - v), size * Fraction(1, 2 ** (28 * v))
 
 
 @lru_cache(maxsize=4096)

@@ -65,7 +65,7 @@ def charge_rho(charge: Charge) -> tuple[Fraction, Fraction]:
     if "sigma" in charge.facts:  # a deviation: noise that is accounted for by its ρ
         return gaussian_rho(charge), Fraction(0)
     if "rho" in charge.facts:  # a stated one
-        return positive(charge.facts["rho"], "rho"), Fraction(0)
+        return stated_rho(charge), Fraction(0)
     if charge.epsilon is None:
         raise InvalidValue("epsilon", None, "known for every charge that is not of Gaussian noise")
     times, one = equal_releases(charge)
@@ -80,6 +80,11 @@ def equal_releases(charge: Charge) -> tuple[int, Fraction]:
         return 1, epsilon
     times = whole(facts["count"], "count")
     return times, epsilon / times
+
+
+def stated_rho(charge: Charge) -> Fraction:
+    """Σρ of as many releases as the charge is for."""
+    return whole(charge.facts.get("count", 1), "count") * positive(charge.facts["rho"], "rho")
 
 
 def gaussian_rho(charge: Charge) -> Fraction:

@@ -7,6 +7,7 @@ from collections import Counter
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 
 import dpaudit as dp
@@ -70,3 +71,15 @@ def test_records_of_different_cohorts_are_all_counted() -> None:
     rows = [{"mechanism": "laplace", "scale": "2", "sensitivity": "1", "cohort": [[k, k + 1]]} for k in range(2)]
     found = ledger_view(rows).group(2)
     assert found.epsilon == 1  # hops: 1/2 each
+
+
+@pytest.mark.parametrize("mechanism", ["randomized-response", "unary-response", "optimized-unary-response"])
+def test_a_group_may_change_as_many_answers_as_it_has_records(mechanism: str) -> None:
+    """By hand nobody says how many answers a release has; a door does."""
+    written = {"mechanism": mechanism, "epsilon": "1", "k": "4"}
+    assert [ledger_view([written], delta=0).group(size).epsilon for size in (1, 2, 5)] == [1, 2, 5]
+    with dp.simulate(1) as channel:
+        channel.release("one", 2, dp.KaryResponse(1, 4), sensitivity=1)
+        channel.reports("three", np.array([0, 1, 2]), dp.KaryResponse(1, 4), sensitivity=1)
+        one, three = (event.record for event in channel.events)
+    assert [ledger_view([record], delta=0).group(5).epsilon for record in (one, three)] == [1, 3]

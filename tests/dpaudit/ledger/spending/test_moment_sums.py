@@ -12,9 +12,10 @@ from scipy.stats import norm
 
 import dpaudit as dp
 from dpaudit.claims import BudgetExceeded, InvalidValue
-from dpaudit.ledger import Budget, Charge, MemoryLedger, refuse_overrun
+from dpaudit.ledger import Budget, Charge, MemoryLedger, Release, refuse_overrun
 from dpaudit.ledger.spending.charge_moments import response
 from dpaudit.ledger.spending.moment_sums import GaussianSums, MomentSums, default_order, gaussian_epsilon, moment_epsilon
+from dpaudit.noise import written_forms
 
 DELTA = Fraction(1, 20)
 SIZES = [Fraction(k, 4) for k in range(0, 9)]  # ε of a randomised response
@@ -150,3 +151,45 @@ def test_the_order_that_is_left_out_is_the_best_for_gaussian_noise() -> None:
         order: through(Budget(*budget, filter="renyi", order=order), dp.Gaussian(20)) for order in (best - 2, best, best + 3)
     }
     assert counts[best] == max(counts.values())
+
+
+STATED = {"mechanism": "zcdp", "rho": "1/100", "count": "20"}
+VERBS: dict[str, Any] = {
+    "gaussian": lambda channel, _: channel.release("g", 0.0, dp.Gaussian(5), sensitivity=1),
+    "gaussian stream": lambda channel, _: channel.tree("t", steps=1000, noise=dp.Gaussian(20), sensitivity=1),
+    "laplace": lambda channel, _: channel.release("l", 0.0, dp.Laplace(5), sensitivity=1),
+    "laplace stream": lambda channel, _: channel.tree("t", steps=1000, noise=dp.Laplace(40), sensitivity=1),
+    "categories": lambda channel, _: channel.release("k", 2, dp.KaryResponse("1/3", 9), sensitivity=1),
+    "bits": lambda channel, _: channel.release("u", 2, dp.UnaryResponse("1/3", 9), sensitivity=1),
+    "select": lambda channel, _: channel.select("s", [0.0, 1.0], epsilon="1/3", sensitivity=1),
+    "permute": lambda channel, _: channel.select("p", [0.0, 1.0], epsilon="1/3", sensitivity=1, method="permute-and-flip"),
+    "one way": lambda channel, _: channel.select(
+        "m", [0.0, 1.0], epsilon="1/3", sensitivity=1, method="permute-and-flip", monotone=True
+    ),
+    "noisy max": lambda channel, _: channel.noisy_max("n", [0.0, 1.0], dp.Laplace(6), sensitivity=1),
+    "above": lambda channel, _: channel.above("a", epsilon="1/3", sensitivity=1, threshold=0),
+    "counts": lambda channel, _: channel.threshold_counts("c", ["a"] * 9, epsilon="1/3", delta="1e-9"),
+    "stated": lambda _, ledger: ledger.append(Release.from_json(STATED, forms=written_forms())),
+}
+
+
+@pytest.mark.parametrize("filter", ["sum", "zcdp", "renyi", "gaussian"])
+@pytest.mark.parametrize("verb", VERBS)
+def test_no_filter_charges_less_than_the_exact_composition_costs(verb: str, filter: str) -> None:
+    """Whatever passes a door, five times: what is spent is at least what an accountant proves of the same ledger at its δ."""
+    ledger = MemoryLedger(kind="deployment")
+    with dp.live(ledger, budget=dp.Budget("1000", "1e-5", filter=filter)) as channel:
+        if (filter == "gaussian" and not verb.startswith("gaussian")) or (filter, verb) == ("sum", "stated"):
+            with pytest.raises(InvalidValue):
+                VERBS[verb](channel, ledger)
+            return
+        if verb == "counts" and filter != "sum":  # the conversion takes all of δ
+            with pytest.raises(BudgetExceeded):
+                VERBS[verb](channel, ledger)
+            return
+        times = 1 if filter == "sum" and verb.startswith("gaussian") else 5  # one Gaussian release takes all of δ
+        for _ in range(times):
+            VERBS[verb](channel, ledger)
+    epsilon, delta = ledger.spent()
+    assert delta <= Fraction("1.1e-5")
+    assert epsilon >= dp.account(ledger, delta=max(delta, Fraction("1e-5")), fixed=True).epsilon * Fraction(999_999, 10**6)
