@@ -58,6 +58,15 @@ class SealedTexts:
         self._codes, self._texts = codes, texts
 
     @property
+    def codes(self) -> Sealed:
+        """The place of each text in the public list, one beyond its end for any other text; sealed."""
+        return self._codes
+
+    def decode(self, codes: np.ndarray) -> list[str | None]:
+        """Texts from places, for the door alone; None for a text that is not in the list."""
+        return [self._texts[code] if code < len(self._texts) else None for code in codes.tolist()]
+
+    @property
     def shape(self) -> tuple[int, ...]:
         return self._codes.shape
 

@@ -31,6 +31,7 @@ from dpaudit.channel.plan_progress import CallFacts
 from dpaudit.channel.streams.poisson_sample import check_origin
 from dpaudit.claims import DpauditError, Finding, InvalidValue, Leak, exact_delta, exact_epsilon, show, whole
 from dpaudit.ledger import Cohort
+from dpaudit.neighbours.categories import SealedTexts
 from dpaudit.noise import Laplace, Noise, ThresholdedLaplace
 from dpaudit.sealed.array import ADD_REMOVE, Sealed, Untraced, caller, of_this_run, relation_of, unseal
 from dpaudit.sealed.trace import Elements
@@ -88,6 +89,7 @@ def threshold_counts(
 ) -> Counts | list[Counts]:
     """``cost``: ε, δ, keys of one record at most. ``more``: cohort, observer. With trials, what each of them shows."""
     epsilon, delta = exact_epsilon(cost[0]), exact_delta(cost[1])
+    keys, decode_keys = (keys.codes, keys.decode) if isinstance(keys, SealedTexts) and keys.ndim == 1 else (keys, np.asarray)
     per_record = whole(cost[2], "per_record", least=1, most=10**6)
     relation = relation_of(keys) if isinstance(keys, Sealed) else channel.relation
     law = calibrate(epsilon, delta, per_record, removal=relation == ADD_REMOVE)
@@ -104,7 +106,7 @@ def threshold_counts(
     record = None
     if channel.trials is None:  # a record is about one run
         record = asked.record((epsilon, law.failure), steps=int(moved), coordinates=1, failure=show(law.failure))
-    counts = count_keys(unseal(keys) if isinstance(keys, Sealed) else keys, per_record)
+    counts = count_keys(decode_keys(unseal(keys)) if isinstance(keys, Sealed) else keys, per_record)
     if channel._ledger is not None:
         if record is None:
             raise DpauditError("a ledger records one run; open the door without trials")

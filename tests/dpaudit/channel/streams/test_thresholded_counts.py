@@ -245,3 +245,18 @@ def test_the_reason_why_keys_are_not_proven_is_told(look: Any, reason: str) -> N
 def test_counts_of_a_larger_delta_than_planned_are_refused() -> None:
     with dp.simulate(1) as channel, pytest.raises(DpauditError, match="ThresholdedLaplace"):
         planned(dp.Claim("1", "0.01"), delta="0.001")(np.zeros(12), channel)
+
+
+@pytest.mark.parametrize("neighbours", [dp.replace_one, dp.add_remove], ids=lambda one: one.__name__)
+def test_texts_are_keys_and_proven(neighbours: Any) -> None:
+    @dp.subject(claim=dp.Claim("1", "1e-3"), neighbours=neighbours(n=200, values=["a", "b", "c"]))
+    def words(data: Any, channel: Any) -> Any:
+        return channel.threshold_counts("words", data, epsilon=1, delta="1e-3")
+
+    ledger = MemoryLedger(kind="deployment")
+    shown = words.deploy(ledger)(["a"] * 150 + ["not listed"] * 50)  # what is not in the list is no key
+    assert list(shown) == ["a"]
+    (release,) = ledger.releases()
+    assert release.derived == (2 if neighbours is dp.replace_one else 1)
+    with dp.simulate(1) as channel:
+        assert set(words(["a"] * 100 + ["b"] * 100, channel)) == {"a", "b"}
