@@ -36,6 +36,7 @@ _BITS = 128
 _U = 2.0**-53
 _WIDEST = 1e-10  # relative width beyond which another method is asked
 _TURNS = 60
+_CLOSE = 1e-5  # relative
 _COARSE = 1e-3  # a from which on the powers of T themselves count
 
 Floats = npt.NDArray[np.float64]
@@ -89,7 +90,8 @@ class EqualLaplace:
         a, one, most = self.step, self.cost, self.count * self.law.steps // 2
         mean = math.tanh(one / 2) * one * 0.9
         deviation = math.sqrt(self.count) * one
-        x = max(self.count * (one - mean) - deviation * math.sqrt(-2 * target), 1e-3 * one / self.count)
+        all_largest = math.exp(min(0.0, target + self.count * math.log(2)))  # δ ≈ 2^-k x where x is small
+        x = max(self.count * (one - mean) - deviation * math.sqrt(-2 * target), min(all_largest, self.count * one / 2))
         low, high = 0.0, 2 * a * most
         for _ in range(_TURNS):
             value, slope = self._float_delta(x)
@@ -98,9 +100,9 @@ class EqualLaplace:
             near = x + move
             if not low < near < high:
                 near = (low + high) / 2 if low else high / 4
-            if abs(near - x) <= max(a / 4, 1e-12 * x):
+            step, x = abs(near - x), near
+            if step <= max(a / 4, _CLOSE * x):  # what is left is about the square of the step
                 break
-            x = near
         return min(max(0, math.floor(x / (2 * a))), most)
 
     def _float_delta(self, x: float) -> tuple[float, float]:
