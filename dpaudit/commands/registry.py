@@ -31,6 +31,7 @@ MODULES = {  # in the order of `dpaudit --help`
     "verify": "dpaudit.commands.ledgers.ledger_files",
     "export": "dpaudit.commands.ledgers.ledger_files",
     "migrate": "dpaudit.commands.ledgers.migrate",
+    "serve": "dpaudit.commands.ledgers.serve",
 }
 
 

@@ -59,6 +59,8 @@ EXAMPLES: list[tuple[int, tuple[str, ...]]] = [
     (0, ("account", "releases.jsonl")),
     (2, ("account", "missing.ledger")),
     (2, ("account", "examples.py")),
+    (2, ("serve", "missing.ledger")),
+    (2, ("serve", "missing.ledger", "--host", "127.0.0.1", "--port", "70000")),
     (0, ("canaries", "scores.csv", "--delta", "1e-5")),
     (1, ("canaries", "scores.csv", "--delta", "1e-5", "--epsilon", "1")),
     (1, ("canaries", "scores.csv", "--delta", "1e-5", "--curve", "training.jsonl")),
