@@ -53,15 +53,7 @@ class Pages:
 
     def _account(self, form: str) -> str:
         """As ``dpaudit account LEDGER`` writes it."""
-        asked = {
-            "epsilon": None,
-            "delta": None,
-            "fixed": False,
-            "odometer": False,
-            "trade_off": False,
-            "renyi": False,
-            "group": None,
-        }
+        plain = dict.fromkeys(("epsilon", "delta", "fixed", "odometer", "trade_off", "renyi", "group"))
         return account_command(argparse.Namespace(ledger=self.ledger, format=form, **plain))[1]
 
 
