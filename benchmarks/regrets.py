@@ -9,6 +9,7 @@ the same for every row, so that a row close to its limit is seen to be close and
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -27,6 +28,7 @@ OPTIMISTIC = {  # at ε = 1: K = 10, d = 2 with |θ| = 1 and .3, and K = 50, d =
 }  # fmt: skip
 SETTINGS = ((10, 2, 1.0, 1000), (10, 2, 0.3, 1000), (50, 5, 1.0, 200))  # K, d, |θ|, instances
 SEEDS = (1, 2026)
+MANY = ((300, 2, 20), (10_000, 5, 10))  # K, d, instances: many actions in few dimensions
 
 
 def regrets() -> Figures:
@@ -41,6 +43,26 @@ def regrets() -> Figures:
                 name = f"regret, {model}, K={actions}, d={dim}, |θ|={length:g}, seed {seed}"
                 reached = f"{mean:,.0f} (standard error {error:,.0f}; {rate:,.0f} runs per CPU second)"
                 yield Figure(name, f"≤ {limit:,}", reached, mean <= limit)
+
+    for actions, dim, instances in MANY:
+        for seed in SEEDS:
+            yield _many_actions(actions, dim, instances, seed)
+
+
+def _many_actions(actions: int, dim: int, instances: int, seed: int) -> Figure:
+    """Theorems R1 and B: no action is pulled more than its gap allows, and there are at most KS + 1 batches."""
+    from algorithms.optimistic.privacy_steps import OptimisticCentral
+    from algorithms.optimistic.schedule import Schedule
+    from proofs_checks.optimistic_bandit.regret import pulls_bound
+
+    played, means, _ = _play(OptimisticCentral(Fraction(1)), actions, dim, 1.0, instances, seed)
+    schedule = Schedule(OptimisticCentral(Fraction(1)).model(10**6), 10**6, actions, dim)
+    gaps = means.max(axis=1, keepdims=True) - means
+    share = float((played.pulls / np.where(gaps > 0, pulls_bound(schedule, gaps), 10**6)).max())
+    limit, regret = actions * schedule.stages + 1, played.regret(means)
+    words = f"regret {regret.mean():,.0f}, batches {played.batches.mean():.0f} (most {played.batches.max()}), pulls {share:.3f}"
+    name = f"optimistic, K={actions:,}, d={dim}, seed {seed}"
+    return Figure(name, f"batches ≤ {limit:,}, pulls ≤ 1 of their bounds", words, share <= 1 and played.batches.max() <= limit)
 
 
 def _row(model: str, calibration: str, epsilon: str, known: int) -> Figure:
@@ -71,25 +93,32 @@ def mean_regret(model: str, calibration: str, epsilon: str) -> tuple[float, floa
 
 def optimistic_regret(model: str, actions: int, dim: int, length: float, instances: int, seed: int) -> tuple[float, float, float]:
     """Mean and standard error over random instances with T = 10^6, and runs per CPU second."""
-    import time
-
-    import dpaudit as dp
-    from algorithms.actions.action_sets import random_instance
-    from algorithms.optimistic.loop import Setting, run
     from algorithms.optimistic.privacy_steps import OptimisticCentral, OptimisticLocal, OptimisticShuffled
-    from algorithms.rewards import Stochastic
 
     one = Fraction(1)
     steps = {
         "optimistic": OptimisticCentral(one), "optimistic-local": OptimisticLocal(one),
         "optimistic-shuffled": OptimisticShuffled(one, Fraction(1, 10**6)),
     }  # fmt: skip
+    played, means, seconds = _play(steps[model], actions, dim, length, instances, seed)
+    regret = played.regret(means)
+    return float(regret.mean()), float(regret.std(ddof=1) / np.sqrt(instances)), instances / seconds
+
+
+def _play(step: Any, actions: int, dim: int, length: float, instances: int, seed: int) -> tuple[Any, np.ndarray, float]:
+    """What was played on random instances, their means, and the CPU seconds."""
+    import time
+
+    import dpaudit as dp
+    from algorithms.actions.action_sets import random_instance
+    from algorithms.optimistic.loop import Setting, run
+    from algorithms.rewards import Stochastic
+
     rng = np.random.default_rng([seed, 9])
     points, thetas = random_instance(rng, actions, dim, instances=instances)
     means = np.einsum("gkd,gd->gk", points, length * thetas)
-    steps[model].model(10**6)  # the shuffled ε0 are found once
+    step.model(10**6)  # the shuffled ε0 are found once
     start = time.process_time()
     with dp.simulate(seed, trials=instances) as channel:
-        regret = run(Setting(points, 10**6), steps[model], Stochastic(means, rng), channel).regret(means)
-    rate = instances / (time.process_time() - start)
-    return float(regret.mean()), float(regret.std(ddof=1) / np.sqrt(instances)), rate
+        played = run(Setting(points, 10**6), step, Stochastic(means, rng), channel)
+    return played, means, time.process_time() - start

@@ -66,6 +66,7 @@ class Pairs:
         lengths = np.linalg.norm(actions, axis=-1)
         self.norms, self._nonzero = ball * lengths, lengths > 0
         self._units = actions / np.where(self._nonzero, lengths, 1.0)[..., None]
+        self._rows: dict[int, np.ndarray] = {}  # angles to single rivals, where there are too many for all
         self._angles: np.ndarray | None = None  # (G, K, K)
         if self.norms.size * actions.shape[1] <= _MOST_PAIRS:
             self._angles = np.stack([self._between(rival) for rival in range(actions.shape[1])], axis=1)
@@ -77,27 +78,36 @@ class Pairs:
         part = object.__new__(Pairs)
         part.norms, part._nonzero, part._units = self.norms[index], self._nonzero[index], self._units[index]
         part._angles = None if self._angles is None else self._angles[index]
+        part._rows = {rival: angles[index] for rival, angles in self._rows.items()}
         return part
 
     def _between(self, rival: int) -> np.ndarray:
         """Angles of all actions to this one, (G, K), without loss of digits near 0 and π: tan(φ/2) = |x − y|/|x + y|."""
         if self._angles is not None:
             return self._angles[:, rival]
+        if rival in self._rows:
+            return self._rows[rival]
         one, all_of_them = self._units[:, rival, None], self._units
         sizes = (np.linalg.norm(all_of_them + sign * one, axis=-1) for sign in (-1, 1))
         angles: np.ndarray = 2 * np.arctan2(*sizes)
+        if (len(self._rows) + 1) * angles.size <= _MOST_PAIRS:
+            self._rows[rival] = angles
         return angles
 
-    def upper(self, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-        """min over b of the bound from b's interval, (…, B, K): any axes may stand before that of trials."""
+    def upper(self, low: np.ndarray, high: np.ndarray, played: np.ndarray | None = None) -> np.ndarray:
+        """min over b of the bound from b's interval, (…, B, K): any axes may stand before that of trials.
+
+        ``played``: where there are too many actions for all pairs, only these are b. The bound is as valid, being a minimum over
+        fewer; and what is known of the others, the ellipsoid tells of all.
+        """
         norms = np.where(self._nonzero, self.norms, 1.0)
         nearest = np.where(self._nonzero, np.arccos(np.minimum(np.maximum(high / norms, -1.0), 1.0)), 0.0)  # p
         farthest = np.where(self._nonzero, np.arccos(np.minimum(np.maximum(low / norms, -1.0), 1.0)), np.pi)  # q
-        distance = self._distance(nearest, farthest)
+        distance = self._distance(nearest, farthest, played)
         result: np.ndarray = self.norms * np.cos(np.minimum(distance, np.pi)) + SLACK
         return result
 
-    def _distance(self, nearest: np.ndarray, farthest: np.ndarray) -> np.ndarray:
+    def _distance(self, nearest: np.ndarray, farthest: np.ndarray, played: np.ndarray | None) -> np.ndarray:
         """max over b of max(p_b − φ_ab, φ_ab − q_b, 0)."""
         rivals = nearest.shape[-1]
         if self._angles is not None and nearest.size * rivals <= _MOST_AT_ONCE:
@@ -105,7 +115,8 @@ class Pairs:
             largest: np.ndarray = np.maximum(apart.max(axis=-2), 0.0)
             return largest
         distance = np.zeros_like(nearest)
-        for rival in range(rivals):
+        all_of_them = played is None or self._angles is not None
+        for rival in range(rivals) if all_of_them else np.asarray(played).tolist():
             angles = self._between(rival)
             np.maximum(distance, nearest[..., rival, None] - angles, out=distance)
             np.maximum(distance, angles - farthest[..., rival, None], out=distance)

@@ -97,7 +97,8 @@ class Optimism:
     def bounds(self) -> tuple[np.ndarray, np.ndarray]:
         """Lo(a) and U(a) of Theorem V."""
         known = self.known
-        return -self.pairs.upper(-known.high, -known.low), self.pairs.upper(known.low, known.high)
+        played = np.flatnonzero(known.stage.any(axis=0))
+        return -self.pairs.upper(-known.high, -known.low, played), self.pairs.upper(known.low, known.high, played)
 
     def _pick(self, rng: np.random.Generator) -> np.ndarray:
         """An action with max U − U(a) ≤ ρ(U(a) − Lo(a)): the one with the largest index; ties by a public coin."""
@@ -108,7 +109,8 @@ class Optimism:
         np.minimum(known.high, high, out=known.high)
         near_low, near_high = np.maximum(known.low, known.near_low), np.minimum(known.high, known.near_high)
         ends = np.stack([-known.high, known.low, near_low]), np.stack([-known.low, known.high, near_high])
-        mirrored, upper, near = self.pairs.upper(*ends)  # at once: calls, not numbers, are what one trial costs
+        played = np.flatnonzero(known.stage.any(axis=0))
+        mirrored, upper, near = self.pairs.upper(*ends, played)  # at once: calls, not numbers, are what one trial costs
         lower, upper = np.maximum(-mirrored, known.low), np.minimum(upper, known.high)
         room = self.schedule.share * np.maximum(0.0, upper - lower)
         allowed = upper.max(axis=1, keepdims=True) - upper <= room

@@ -254,3 +254,9 @@ def test_a_scheduler_that_is_not_there_exits_2_and_is_named(shared_cli: Cli) -> 
     assert address in done.stderr
     assert "unrecognized" not in done.stderr
     assert "usage" not in done.stderr
+
+
+def test_contexts_go_with_the_table_of_systems_only(shared_cli: Cli) -> None:
+    refused = shared_cli("compare", "--calibrations", "central", "--contexts", "4", "--epsilon", "1", "--horizon", "1000")
+    assert refused.returncode == 2
+    assert "--table1" in refused.stderr

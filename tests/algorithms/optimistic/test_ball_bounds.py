@@ -72,3 +72,29 @@ def test_angles_that_are_not_remembered_give_the_same_result(monkeypatch):
     whole = Pairs(actions).upper(low, high)
     monkeypatch.setattr("algorithms.optimistic.ball_bounds._MOST_PAIRS", 1)
     assert Pairs(actions).upper(low, high) == pytest.approx(whole)
+
+
+def test_comparing_at_once_and_one_by_one_is_the_same(monkeypatch):
+    rng = np.random.default_rng(7)
+    actions = ball(12, 3, rng)[None]
+    low, high = -rng.random((3, 4, 12)) * 0.3, rng.random((3, 4, 12)) * 0.3
+    at_once = Pairs(actions).upper(low, high)
+    monkeypatch.setattr("algorithms.optimistic.ball_bounds._MOST_AT_ONCE", 1)
+    assert (Pairs(actions).upper(low, high) == at_once).all()
+    assert (Pairs(actions).upper(low[1], high[1]) == at_once[1]).all()
+
+
+def test_with_very_many_actions_only_those_that_were_played_bound_the_others(monkeypatch):
+    """As if nothing were known of the rest; with few actions, all pairs count all the same."""
+    rng, played = np.random.default_rng(8), np.array([2, 9])
+    actions = ball(12, 3, rng)[None]
+    low, high = -rng.random((4, 12)) * 0.3, rng.random((4, 12)) * 0.3
+    whole = Pairs(actions).upper(low, high)
+    assert (Pairs(actions).upper(low, high, played) == whole).all()
+    monkeypatch.setattr("algorithms.optimistic.ball_bounds._MOST_PAIRS", 1)
+    of_them = np.isin(np.arange(12), played)
+    alone = Pairs(actions).upper(np.where(of_them, low, -1.0), np.where(of_them, high, 1.0))
+    fewer = Pairs(actions).upper(low, high, played)
+    assert fewer == pytest.approx(alone)
+    assert (fewer >= whole - 1e-12).all()
+    assert (fewer > whole + 1e-6).any()
