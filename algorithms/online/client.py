@@ -107,7 +107,11 @@ _here, _sent_here = threading.Lock(), _Sent()
 
 def _terms(ticket: Ticket) -> Terms:
     if ticket.terms is None:
-        raise InvalidValue("ticket", "one that asks for no report", "a ticket of a batch of the local model")
+        raise InvalidValue(
+            "ticket",
+            "one that asks for no report",
+            "a ticket of a batch of the local model (ticket.terms is None where none is asked for)",
+        )
     return ticket.terms
 
 

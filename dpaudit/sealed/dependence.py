@@ -60,13 +60,19 @@ class Dependence:
         if norm < 0:
             return self._entry_steps(grid)[0]
         moves = np.minimum(self.moves + 2 * self.slop * (self.moves > 0), float(2 * LARGEST * grid))
+        if moves.shape[1] == 1:  # one number: the longest row is the largest
+            worst = (-(-Fraction(float(moves.max(initial=0.0))) // grid)) ** norm
+            return self._steps_within(worst, grid, norm)
         rough = np.linalg.norm(moves / float(grid), ord=norm, axis=1)
         # Rounding up adds less than one step per coordinate, so only rows this close to the longest can be the longest.
         near = moves[rough >= rough.max(initial=0.0) * (1 - 1e-9) - moves.shape[1]]
-        rows = near.max(axis=0, keepdims=True) if moves.shape[1] == 1 and len(near) else near
-        if len(rows) > 1:
-            rows = rows[:1] if (rows == rows[0]).all() else np.unique(rows, axis=0)
-        worst = max((sum((-(-Fraction(m) // grid)) ** norm for m in row) for row in rows), default=0)
+        if len(near) > 1:
+            near = near[:1] if (near == near[0]).all() else np.unique(near, axis=0)
+        worst = max((sum((-(-Fraction(m) // grid)) ** norm for m in row) for row in near), default=0)
+        return self._steps_within(worst, grid, norm)
+
+    def _steps_within(self, worst: int, grid: Fraction, norm: int) -> int:
+        """The root of ``worst``, or what the norm of all moves together allows."""
         together = self._joint_steps(grid, norm)
         return _root(worst, norm) if together is None else min(_root(worst, norm), together)
 

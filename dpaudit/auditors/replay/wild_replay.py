@@ -6,7 +6,7 @@ it proves nothing. Releases that are chosen by released values are no finding: a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -71,8 +71,7 @@ class WildDoor(Simulated):
             return noise.wild(units, self.generator)
         shape = units.shape if self.scheme == 2 else ()
         choice = self._first if self.scheme == 0 else _Choice.draw(shape, self.generator)
-        lawful = noise.simulate(units, self.generator)
-        return choice.outputs(units, lawful, float(noise.grid))
+        return choice.outputs(units, lambda: noise.simulate(units, self.generator), float(noise.grid))
 
     def sums(self, noise: Noise, units: np.ndarray, counts: np.ndarray) -> np.ndarray:
         return self.noise(noise, units)
@@ -90,10 +89,20 @@ class _Choice:
         size, near = (sign * 10 ** generator.uniform(*ends, shape) for ends in (SIZES, NEAR))
         return cls(np.asarray(generator.integers(0, 8, shape)), size, near)
 
-    def outputs(self, query: np.ndarray, lawful: np.ndarray, grid: float) -> np.ndarray:
+    def outputs(self, query: np.ndarray, lawful: Callable[[], np.ndarray], grid: float) -> np.ndarray:
+        if not self.kind.ndim:
+            return np.asarray(self._one(int(self.kind), query, lawful, grid), dtype=query.dtype)
         near, wild = (np.round(numbers / grid).astype(np.int64) for numbers in (self.near, self.size))
-        chosen = [np.zeros_like(query), query + near, lawful]
+        chosen = [np.zeros_like(query), query + near, lawful()]
         return np.asarray(np.select([self.kind == 0, self.kind == 1, self.kind == 2], chosen, wild), dtype=query.dtype)
+
+    def _one(self, kind: int, query: np.ndarray, lawful: Callable[[], np.ndarray], grid: float) -> np.ndarray:
+        """The same choice for every coordinate."""
+        if kind == 2:
+            return lawful()
+        if kind == 1:
+            return query + round(float(self.near) / grid)
+        return np.full_like(query, 0 if kind == 0 else round(float(self.size) / grid))
 
 
 def wild_replay(subject: Subject, pairs: Sequence[tuple[Any, Any]], seed: int, work: Work | None = None) -> Finding | None:
