@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile
 
-.PHONY: demo figures gate install test test-fast test-slow check lint types layers format bench bench-peers soak wheel-test tree mirror readme lock clean
+.PHONY: demo figures gate install test test-fast test-slow check lint types layers format bench bench-peers soak wheel-test release docs picture tree mirror readme lock clean
 
 $(VENV)/.core: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || python3 -m venv $(VENV)
@@ -75,6 +75,29 @@ wheel-test: $(VENV)/.full
 	$(VENV)-wheel/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt dist/*.whl
 	cd "$$(mktemp -d)" && $(CURDIR)/$(VENV)-wheel/bin/dpaudit demo --format json --output demo.json && test -s demo.json
 
+# Both distributions, built and tried: each is installed by itself and must name its version, find its parts and hold a budget.
+release: $(VENV)/.full
+	rm -rf dist $(VENV)-release
+	$(BIN)/python -m build --outdir dist . >/dev/null
+	set -e; for file in dist/*.whl dist/*.tar.gz; do \
+	    rm -rf $(VENV)-release; $(BIN)/python -m venv $(VENV)-release; \
+	    $(VENV)-release/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt $$file; \
+	    folder=$$(mktemp -d); (cd $$folder && $(CURDIR)/$(VENV)-release/bin/dpaudit --version | grep -F "$$($(CURDIR)/$(BIN)/dpaudit --version)" && \
+	    $(CURDIR)/$(VENV)-release/bin/dpaudit doctor >doctor.txt && $(CURDIR)/$(VENV)-release/bin/dpaudit init >init.txt); \
+	    echo "$$file: installed, fit, and its first budget holds"; \
+	done
+	rm -rf $(VENV)-release
+	cd dist && sha256sum * | tee SHA256SUMS
+
+# The documentation as pages, in site/; every link is checked, and every example of it is run by the tests.
+docs: $(VENV)/.full
+	$(BIN)/python docs/build.py
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+# What the demo prints, as the picture of the README.
+picture: $(VENV)/.full
+	$(BIN)/python -m benchmarks.demo_picture
+
 # The tree in figures, printed and put into ARCHITECTURE.md; needs no environment.
 tree:
 	$(PYTHON) -m benchmarks.tree --write
@@ -96,4 +119,4 @@ lock:
 	rm -rf $(VENV)-lock
 
 clean:
-	rm -rf $(VENV) $(VENV)-wheel $(VENV)-lock .peers dist build
+	rm -rf $(VENV) $(VENV)-wheel $(VENV)-release $(VENV)-lock .peers dist build site

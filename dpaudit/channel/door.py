@@ -13,6 +13,7 @@ from numpy.random import default_rng
 
 from dpaudit.channel.client_reports import Records, Reports, as_records, multiset, read_interval
 from dpaudit.channel.declarations import Asked, check_call, crowd_of, declared_sensitivity, joined, query_units, tag_counts
+from dpaudit.channel.foreign.known_guarantee import known
 from dpaudit.channel.keyed_releases import Kept, written
 from dpaudit.channel.modes import Event, Live, Pinned, Simulated, Transcript
 from dpaudit.channel.plan import Plan
@@ -278,6 +279,14 @@ class Channel(Selecting):
         counts for ``per_record`` distinct keys at most. Plain keys get the noise for replacing a record, which serves removing
         one too; sealed ones, and those of a subject, that of their neighbours. A dict; with trials, a list of one for each."""
         return threshold_counts(self, name, keys, (epsilon, delta, per_record), (cohort, to))
+
+    def known(
+        self, name: str, measure: Callable[[Any], Any], data: Any, *, epsilon: Any = None, delta: Any = 0, distance: Any = None,
+        cohort: Any = None, to: str = "server",
+    ) -> Any:  # fmt: skip
+        """What a mechanism of another library gives of the data, charged by the (ε, δ) that it declares; for a measurement of
+        OpenDP ``distance=…`` asks its own map. Live doors only, and never where releases must be proven."""
+        return known(self, name, measure, data, (epsilon, delta, distance), (cohort, to))
 
     @contextmanager
     def sample(self, rate: Any) -> Iterator[SampledPart]:

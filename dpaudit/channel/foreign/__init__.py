@@ -1,0 +1,1 @@
+"""Mechanisms of other libraries at the door."""

@@ -1,0 +1,60 @@
+"""``channel.known``: a mechanism of another library, charged by the guarantee that it declares.
+
+The door charges (ε, δ) and writes it down before the mechanism runs. Nobody here proves that guarantee, so nothing that rests on
+it is certified; audit the mechanism as a black box to attack it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from dpaudit.channel.release_log import log_release
+from dpaudit.claims import DpauditError, InvalidValue, exact_delta, exact_epsilon, show
+from dpaudit.ledger import Cohort, Release
+from dpaudit.sealed.array import Sealed, unseal
+
+if TYPE_CHECKING:
+    from dpaudit.channel.door import Channel
+
+_BLACK_BOX = "audit it as a black box: @dp.subject(claim=…, neighbours=…) def mechanism(data, rng): …, with require='not-refuted'"
+
+
+def known(channel: Channel, name: str, measure: Callable[[Any], Any], data: Any, stated: tuple[Any, Any, Any], more: Any) -> Any:
+    """What ``measure(data)`` gives. ``stated``: ε, δ and the distance of neighbours that a measurement of OpenDP is asked for;
+    ``more``: cohort and observer."""
+    if not channel._live or channel._ledger is None:
+        raise DpauditError(
+            f"release {name!r} is by a mechanism of another library, of whose law nothing is known here; {_BLACK_BOX}"
+        )
+    channel._proving._refuse(name, "its guarantee is declared by another library")
+    if channel._plans:
+        raise DpauditError(f"release {name!r} is refused: a plan is in force, and it is none of its releases")
+    if not callable(measure):
+        raise InvalidValue("measure", type(measure).__name__, "a function of the data, such as a measurement of OpenDP")
+    epsilon, delta = _guarantee(measure, *stated)
+    cohort, to = more
+    if to == "shuffled":
+        raise InvalidValue("to", to, "another observer: only channel.reports(…) passes a shuffler")
+    parameters = {"epsilon": show(epsilon), "delta": show(delta)}
+    touched = Cohort.all() if cohort is None else Cohort.of(cohort)
+    record = Release(name, "known", Fraction(1), parameters, None, epsilon, delta, touched, to)
+    channel._ledger.append(record)  # before anything is drawn
+    log_release(record, fresh=True)
+    return measure(unseal(data) if isinstance(data, Sealed) else data)
+
+
+def _guarantee(measure: Any, epsilon: Any, delta: Any, distance: Any) -> tuple[Fraction, Fraction]:
+    """As stated; for a measurement of OpenDP, as its own map says for neighbours at this distance, rounded up."""
+    if epsilon is not None:
+        return exact_epsilon(epsilon), exact_delta(delta)
+    if distance is None or not callable(getattr(measure, "map", None)):
+        raise InvalidValue("epsilon", None, "given; or distance=… for a measurement of OpenDP, whose map then says it")
+    cost = measure.map(distance)
+    if isinstance(cost, tuple) and len(cost) == 2:
+        cost, delta = cost
+    if isinstance(cost, bool) or not isinstance(cost, int | float) or not math.isfinite(cost) or cost <= 0:
+        raise InvalidValue("measure", type(cost).__name__, "a measurement whose map gives ε, or (ε, δ)")
+    return Fraction(math.nextafter(cost, math.inf) if isinstance(cost, float) else cost), exact_delta(delta)

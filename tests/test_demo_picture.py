@@ -1,0 +1,21 @@
+"""The picture of the demo: the table in SVG, the verdicts in their colours, nothing from elsewhere."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+from benchmarks.demo_picture import picture, table
+
+SHOWN = "the title\n\nmodel    verdict\n───────  ─────────\ncentral  refuted\nlocal    certified\n\ncentral: why it is so\n"
+
+
+def test_it_shows_the_table_and_loads_nothing() -> None:
+    svg = picture(table(SHOWN))
+    root = ElementTree.fromstring(svg)
+    assert root.tag.endswith("svg")
+    text = "".join(root.itertext())
+    assert "refuted" in text
+    assert "certified" in text
+    assert "why" not in text
+    assert "url(" not in svg.replace("url(#", "")
+    assert "href" not in svg
