@@ -22,7 +22,7 @@ from dpaudit.sealed.runs import one_run
 from dpaudit.subjects import foreign_randomness as outside
 from dpaudit.subjects.sealed_search import refuse_sealed
 from dpaudit.subjects.subject import Subject, fresh
-from dpaudit.subjects.surviving_seals import describe_memory, living_seals, surviving_seals
+from dpaudit.subjects.surviving_seals import find_memory, living_seals, surviving_seals
 from dpaudit.verdict.ready_plan import ReadyPlan, epsilon_at, ready_plan
 
 simulate = Doors(amplified, composed).simulate  # a budget is kept here as a deployment keeps it
@@ -167,7 +167,8 @@ def _run(subject: Subject, data: Any, seed: int) -> _Run:
     del sealed, returned
     left = surviving_seals(seals, channel.events)
     if left:
-        raise Leak(describe_memory(subject.function, left), _defined_at(subject), "a run may keep nothing of its data")
+        memory = find_memory(subject.function, left)
+        raise Leak(str(memory), memory.where or _defined_at(subject), "a run may keep nothing of its data")
     if proven:
         _compare_with_plain(subject, data, seed, channel)
     releases = [event.record for event in channel.events if event.record is not None]

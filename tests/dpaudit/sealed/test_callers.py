@@ -41,6 +41,25 @@ def test_a_conversion_by_torch_is_named_with_the_rewrite(x: Any) -> None:
         assert "numpy functions of the sealed data" in line_of(leak)
 
 
+def test_a_conversion_by_pandas_is_named_with_the_rewrite(x: Any) -> None:
+    import pandas as pd
+
+    public = pd.DataFrame({"a": [1.0, 2.0]})
+    converts = (
+        lambda: pd.Series(x),
+        lambda: pd.DataFrame({"a": x}),
+        lambda: pd.cut(x, [0, 1]),
+        lambda: pd.concat([public, pd.Index(x)]),
+    )
+    for convert in converts:
+        with pytest.raises(dp.Leak) as leak:
+            convert()
+        assert f"conversion to a pandas object at {caller().partition(':')[0]}:" in line_of(leak)
+        assert "numpy functions of the sealed data" in line_of(leak)
+    with pytest.raises(dp.Leak, match=r"at test_callers\.py:\d+"):
+        public.assign(b=x)
+
+
 def test_a_conversion_to_a_plain_array_says_what_would_do(x: Any) -> None:
     with pytest.raises(dp.Leak) as leak:
         np.eye(2)[x.astype(int)]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import functools
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import dpaudit as dp
-from dpaudit.subjects.surviving_seals import describe_memory, living_seals, surviving_seals
+from dpaudit.subjects.surviving_seals import find_memory, living_seals, surviving_seals
 
 HELD: list[Any] = []
 
@@ -70,5 +71,28 @@ def test_the_place_is_named_where_it_can_be() -> None:
     kept = make()
     names: dict[str, Any] = {"older": HELD, "results": {"a": kept}}
     exec("def remembering(): ...", names)
-    assert "'results'" in describe_memory(names["remembering"], [kept])
-    assert "a global, a cache or an attribute" in describe_memory(len, [kept])
+    assert "'results'" in str(find_memory(names["remembering"], [kept]))
+    assert "a global, a cache or an attribute" in str(find_memory(len, [kept]))
+    assert find_memory(len, [kept]).where is None
+
+
+@pytest.mark.parametrize(
+    ("line", "declared"),
+    [
+        ("BOX['sum'] = kept", "BOX = {}"), ("BOX.append(kept)", "BOX = []"), ("BOX = kept", "BOX = None"),
+        ("BOX += [kept]", "BOX = []"), ("BOX.last, rest = kept, 1", "class BOX: ..."), ("subject.last = kept", "BOX = None"),
+        ("BOX.run(kept)", "class BOX:\n    run = classmethod(lambda own, value: setattr(own, 'value', value))"),
+    ],
+)  # fmt: skip
+def test_the_line_that_keeps_it_is_told(tmp_path: Path, line: str, declared: str) -> None:
+    """Not that of the declaration, nor the first of the function."""
+    file = tmp_path / "keeping.py"
+    file.write_text(f"{declared}\nother = []\ndef subject(kept):\n    global BOX\n    more = kept\n    {line}\n    return more\n")
+    names: dict[str, Any] = {}
+    exec(compile(file.read_text(), str(file), "exec"), names)
+    kept = make()
+    names["subject"](kept)
+    names["ALL"] = [names["subject"]]  # holds it too, but no code names it
+    memory = find_memory(names["subject"], [kept])
+    assert memory.name == ("last" if "subject.last" in line else "BOX")
+    assert memory.where == f"keeping.py:{6 + declared.count(chr(10))}"
