@@ -149,6 +149,17 @@ def test_a_ledger_holds_it_and_is_accounted_for(kind: Any, tmp_path: Path) -> No
 
 
 @both
+def test_a_replay_pins_its_bits_on_other_data_and_keeps_the_exact_loss(kind: Any) -> None:
+    noise = kind(1, 5)
+    with dp.simulate(7) as channel:
+        shown = channel.release("colours", np.array([0, 1, 2]), noise, sensitivity=1)
+    with dp.replay(channel) as again:
+        assert again.release("colours", np.array([4, 1, 2]), noise, sensitivity=1).tolist() == shown.tolist()
+    (event,), (mirror,) = channel.events, again.events
+    assert noise.log_ratio(event.output, event.query, mirror.query).tolist() == [shown[0, 0] - shown[0, 4], 0, 0]
+
+
+@both
 def test_it_is_written_by_hand(kind: Any, tmp_path: Path) -> None:
     path = tmp_path / "releases.jsonl"
     path.write_text(json.dumps({"mechanism": kind.name, "epsilon": "1", "k": "5", "count": "3"}) + "\n")
