@@ -18,7 +18,9 @@ class Budget:
     """What any one record may spend in all, exactly.
 
     ``filter``: what adds it up, fixed when the budget is set: "sum" (Σε and Σδ), "zcdp" (Σρ), "renyi" (moments at one ``order``,
-    the best for Gaussian noise if left out) or "gaussian" (Σμ², Gaussian noise alone). None: as the ledger does.
+    the best for Gaussian noise if left out) or "gaussian" (Σμ², Gaussian noise alone). They turn it into ε at the budget's δ, all
+    of it; "zcdp(9e-7)" and "renyi(8,9e-7)" at a part, which leaves the rest to releases with a δ of their own, such as counts of
+    unknown keys. None: as the ledger does.
     """
 
     epsilon: Fraction

@@ -39,21 +39,28 @@ def filter_named(name: str) -> Callable[[], Filter] | None:
 
 
 def filter_for(kind: str, budget: Budget) -> str:
-    """The name of a filter of this kind for a budget; "renyi(8)" names its order too. Raises InvalidValue."""
+    """The name of a filter of this kind for a budget. "renyi(8)" names its order too; "renyi(8,9e-7)" and "zcdp(9e-7)" also the δ
+    that it converts at, and leave the rest of the budget's to releases with a δ of their own. Raises InvalidValue."""
     family, _, inside = kind.partition("(")
-    if family not in (*FILTERS, *CHOSEN) or (inside and family != "renyi"):
-        raise InvalidValue("filter", kind, "one of " + ", ".join((*FILTERS, *CHOSEN)) + ", or renyi(8) with its order")
+    parts = [part.strip() for part in inside.rstrip(")").split(",")] if inside else []
+    if family not in (*FILTERS, *CHOSEN) or len(parts) > {"renyi": 2, "zcdp": 1, "gaussian": 1}.get(family, 0):
+        raise InvalidValue(
+            "filter", kind, "one of " + ", ".join((*FILTERS, *CHOSEN)) + ", or renyi(8) with its order, renyi(8,9e-7) with its δ"
+        )
     if family in ("sum", PureSums.name):
         return PureSums.name
     if not budget.delta:
         words = {"zcdp": "zCDP gives", "renyi": "a Rényi order gives", "gaussian": "Gaussian noise has"}[family]
         raise InvalidValue("budget", "δ = 0", f"a budget with δ > 0: {words} no ε at δ = 0")
+    delta = budget.delta if len(parts) <= (family == "renyi") else positive(parts[-1], "delta of the filter")
+    if delta > budget.delta:
+        raise InvalidValue("filter", kind, f"one that converts at the budget's δ = {show(budget.delta)}, or at less")
     if family != "renyi":
-        return f"{family}({show(budget.delta)})"
+        return f"{family}({show(delta)})"
     from dpaudit.ledger.spending.moment_sums import MomentSums, default_order
 
-    order = positive(inside.rstrip(")"), "order") if inside else default_order(budget.epsilon, budget.delta)
-    return MomentSums(order, budget.delta).name
+    order = positive(parts[0], "order") if parts else default_order(budget.epsilon, delta)
+    return MomentSums(order, delta).name
 
 
 def kind_of(name: str) -> str:

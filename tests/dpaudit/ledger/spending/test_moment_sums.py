@@ -193,3 +193,26 @@ def test_no_filter_charges_less_than_the_exact_composition_costs(verb: str, filt
     epsilon, delta = ledger.spent()
     assert delta <= Fraction("1.1e-5")
     assert epsilon >= dp.account(ledger, delta=max(delta, Fraction("1e-5")), fixed=True).epsilon * Fraction(999_999, 10**6)
+
+
+@pytest.mark.parametrize("filter", ["zcdp(9e-6)", "renyi(16,9e-6)"])
+def test_a_filter_that_converts_at_a_part_of_delta_leaves_the_rest_to_releases_with_one(filter: str) -> None:
+    ledger = MemoryLedger(kind="deployment")
+    with dp.live(ledger, budget=dp.Budget("4", "1e-5", filter=filter)) as channel:
+        VERBS["gaussian"](channel, ledger)
+        for _ in range(2):
+            channel.threshold_counts("c", ["a"] * 9, epsilon="1/3", delta="5e-7")
+        with pytest.raises(BudgetExceeded):  # two had 10^-6 together
+            channel.threshold_counts("c", ["a"] * 9, epsilon="1/3", delta="5e-7")
+    epsilon, delta = ledger.spent()
+    assert Fraction("9e-6") < delta <= Fraction("1e-5")
+    assert epsilon >= dp.account(ledger, delta="1e-5", fixed=True).epsilon
+    assert ledger.filter_name == filter
+
+
+@pytest.mark.parametrize(
+    "filter", ["zcdp(2e-5)", "renyi(16,2e-5)", "renyi(16,1e-6,2)", "zcdp(16,1e-6)", "sum(1e-6)", "zcdp(0)", "zcdp(x)"]
+)
+def test_a_filter_with_a_meaningless_part_of_delta_is_refused(filter: str) -> None:
+    with pytest.raises(InvalidValue), dp.live(MemoryLedger(kind="deployment"), budget=dp.Budget("4", "1e-5", filter=filter)):
+        pass
