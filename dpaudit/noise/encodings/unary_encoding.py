@@ -24,11 +24,20 @@ from dpaudit.noise.sampling.source import Source
 
 MOST_BITS = 52  # an output is one whole number, which a float holds exactly
 _ONE = Fraction(1)
+_BLOCK = 2**16  # outputs whose bits are drawn at a time: some 25 MB
 
 
 def written_form(name: str) -> WrittenForm:
     """How it is written by hand."""
     return WrittenForm(name, ("epsilon",), {"k": 2}, _ONE, lambda p, _: p["epsilon"], False)
+
+
+def _in_blocks(truth: Units, draw: Callable[[Units, slice], Units]) -> Units:
+    """Outputs for these categories, some at a time: their bits would not all fit into memory."""
+    flat = truth.reshape(-1)
+    places = [slice(start, start + _BLOCK) for start in range(0, flat.size, _BLOCK)]
+    drawn = [draw(flat[place], place) for place in places]
+    return np.concatenate(drawn).reshape(truth.shape) if drawn else np.zeros(truth.shape, dtype=np.int64)
 
 
 class UnaryEncoding(Mechanism):
@@ -133,14 +142,23 @@ class UnaryEncoding(Mechanism):
         """The true category's bit and one for each category are drawn whatever it is: how long it takes tells nothing."""
         truth = self.categories(units)
         own, other = self._probabilities()
-        bits = bernoulli_words(other, truth.size * self.k, source).reshape(*truth.shape, self.k)
-        mine = bernoulli_words(own, truth.size, source).reshape(truth.shape)
-        return self._folded(np.where(self._is_own(truth), mine[..., None], bits))
+
+        def block(some: Units, _: slice) -> Units:
+            bits = bernoulli_words(other, some.size * self.k, source).reshape(some.size, self.k)
+            mine = bernoulli_words(own, some.size, source)
+            return self._folded(np.where(self._is_own(some), mine[:, None], bits))
+
+        return _in_blocks(truth, block)
 
     def simulate(self, units: ArrayLike, rng: np.random.Generator) -> Units:
         truth = self.categories(units)
-        own, other = (np.asarray(side)[..., None] for side in self._floats(aligned(self.answer_epsilon, _ONE, truth.shape)))
-        return self._folded(rng.random((*truth.shape, self.k)) < np.where(self._is_own(truth), own, other))
+        sides = self._floats(aligned(self.answer_epsilon, _ONE, truth.shape))
+        own, other = (np.broadcast_to(side, truth.shape).reshape(-1, 1) for side in sides)
+
+        def block(some: Units, place: slice) -> Units:
+            return self._folded(rng.random((some.size, self.k)) < np.where(self._is_own(some), own[place], other[place]))
+
+        return _in_blocks(truth, block)
 
     def _is_own(self, truth: Units) -> NDArray[np.bool_]:
         return np.asarray(truth[..., None] == np.arange(self.k))

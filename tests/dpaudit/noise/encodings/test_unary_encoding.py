@@ -68,6 +68,17 @@ def test_live_draws_repeat_from_the_same_words_and_give_the_bits_of_each(kind: A
     assert (bits @ (1 << np.arange(9))).tolist() == one.tolist()
 
 
+@both
+def test_very_many_and_no_categories_are_drawn(kind: Any) -> None:
+    noise = kind(30, 3)
+    truth = np.arange(150_000).reshape(3, 50_000) % 3
+    for shown in (noise.draw(truth, SecureSource()), noise.simulate(truth, np.random.default_rng(8))):
+        others = noise.unfold(shown).sum(axis=-1) - np.take_along_axis(noise.unfold(shown), truth[..., None], -1)[..., 0]
+        assert shown.shape == truth.shape
+        assert others.sum() <= 30  # e^-15 each: 0.1 are expected in 300,000
+    assert noise.draw(np.zeros((0, 4), dtype=np.int64), SecureSource()).shape == (0, 4)
+
+
 def test_values_that_are_no_category_are_read_as_the_nearest() -> None:
     sure = dp.UnaryResponse(1000, 3)
     for shown in (sure.draw([-5, 0, 2, 7], SecureSource()), sure.simulate([-5, 0, 2, 7], np.random.default_rng(1))):
