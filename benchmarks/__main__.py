@@ -17,6 +17,7 @@ from benchmarks.sampled import sampled
 from benchmarks.sealing import sealing
 from benchmarks.shuffles import shuffles
 from benchmarks.throughput import throughput
+from benchmarks.trainings import trainings
 
 PARTS = {
     "throughput": throughput,
@@ -31,6 +32,7 @@ PARTS = {
     "compositions": compositions,
     "shuffles": shuffles,
     "sampled": sampled,
+    "trainings": trainings,
 }
 
 

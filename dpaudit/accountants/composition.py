@@ -178,10 +178,12 @@ def account(
     releases = list(ledger.releases() if isinstance(ledger, Ledger) else map(as_release, ledger))
     budget = ledger.budget if isinstance(ledger, Ledger) else None
     unused = ledger.unused_charges() if isinstance(ledger, Ledger) else []
+    said = (
+        [constant_steps.statement(releases), constant_steps.IN_ADVANCE] if any(map(constant_steps.is_constant, releases)) else []
+    )
     releases, unused = constant_steps.join_steps(releases, unused)
     bound = account_releases(releases, target_delta(releases, budget, delta), unused, fixed=fixed, limit=limit)
-    planned = any(map(constant_steps.is_constant, releases))
-    return replace(bound, notes=[*bound.notes, constant_steps.IN_ADVANCE]) if planned else bound
+    return replace(bound, notes=[*bound.notes, *said])
 
 
 def target_delta(releases: Sequence[Release], budget: Budget | None, delta: Number | None) -> Fraction:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fractions import Fraction
 from pathlib import Path
 from types import TracebackType
@@ -11,6 +12,7 @@ from dpaudit.accountants.composition import account
 from dpaudit.claims import Number, exact_delta
 from dpaudit.ledger import Ledger, open_ledger
 from dpaudit.training.batch_watch import watch_batches
+from dpaudit.training.checks.result import CheckResult
 from dpaudit.training.opacus_facts import check_optimizer, read_step, refuse_arguments, sample_rate
 from dpaudit.training.step_charges import StepCharges
 from dpaudit.training.step_facts import CannotRecord, StepFacts
@@ -81,9 +83,13 @@ class TrainingRecord:
 
         optimizer.add_noise, optimizer.dpaudit_record = add_noise, self
 
-    def close(self) -> None:
-        """Store the steps that were made; closes the ledger too if ``recorded`` opened it."""
+    def close(self, checks: Iterable[CheckResult] = ()) -> None:
+        """Store the steps that were made; closes the ledger too if ``recorded`` opened it.
+
+        ``checks``: results of ``watched``; the ledger gets the names of those that were passed or failed, and nothing measured.
+        """
         if self._charges is not None:
+            self._charges.checked = _checked(list(checks))
             self._charges.finish()
         if self._owned:
             self.ledger.close()
@@ -93,6 +99,12 @@ class TrainingRecord:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
+
+
+def _checked(checks: list[CheckResult]) -> str:
+    passed = [check.name for check in checks if check.passed]
+    failed = [f"{check.name} FAILED" for check in checks if check.passed is False]
+    return ", ".join([*failed, *passed])
 
 
 class SamplesOfStep:

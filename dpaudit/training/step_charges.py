@@ -10,6 +10,7 @@ Under the other filters each block is charged by its moments, and the noise may 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 from dpaudit.accountants.sampling.constant_steps import CONSTANT
@@ -34,6 +35,7 @@ class StepCharges:
         self._size = self._used = self._before = 0
         self._facts: StepFacts | None = None
         self._chain: Chain | None = None
+        self.checked = ""  # which checks were passed, for the blocks that are stored from here on
         ledger.at_close(self.finish)
 
     @property
@@ -54,7 +56,8 @@ class StepCharges:
         if slot is None or self._facts is None or not self._used:
             return
         constant = self._chain is not None
-        slot.store(self._facts.release(self._used, slot.charge.epsilon, slot.charge.delta, constant=constant))
+        made = self._facts.release(self._used, slot.charge.epsilon, slot.charge.delta, constant=constant)
+        slot.store(replace(made, extra={**made.extra, "checked": self.checked}) if self.checked else made)
         if self._chain is not None:
             self._chain.made += self._used
         self.made, self._used = self.made + self._used, 0

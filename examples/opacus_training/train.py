@@ -60,7 +60,7 @@ def train(folder: Path, epochs: int = 20) -> dict[str, Any]:
     except dp.BudgetExceeded as refusal:
         stopped = str(refusal)
     certified = record.epsilon()
-    record.close()
+    record.close(watch.results(evaluation_data=held_out))
     watch.write(folder / "checks.json", evaluation_data=held_out)
     inserted.write(folder / "scores.csv")
     points, labels = held_out.tensors

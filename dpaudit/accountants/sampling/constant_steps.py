@@ -6,8 +6,9 @@ what the composition of so many equal releases does; the number must have been b
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 
 from dpaudit.ledger import Charge, Release
 
@@ -44,6 +45,23 @@ def join_steps(releases: Sequence[Release], unused: Sequence[Charge] = ()) -> tu
         else:
             joined[place] = _with_count(joined[place], int(charge.facts.get("count", "1")))
     return joined, left
+
+
+def statement(releases: Sequence[Release]) -> str:
+    """What such steps are, in one sentence: neighbours, samples, clipping, and what was checked while they were made."""
+    notes = next(release.extra for release in releases if is_constant(release))
+    checked = next((release.extra["checked"] for release in reversed(releases) if "checked" in release.extra), "nothing")
+    several = "" if notes.get("accumulated", "1") == "1" else f", {notes['accumulated']} of them added up in each step"
+    said = f"neighbours {notes.get('adjacency', 'as the sensitivity is for')}; Poisson samples of rate {_short(notes)}{several}; "
+    said += f"gradients clipped to {notes.get('clip', '?')} ({notes.get('clipping', '?')}); checked while it ran: {checked}"
+    return "training: " + said
+
+
+def _short(notes: Mapping[str, str]) -> str:
+    try:
+        return f"{float(Fraction(notes['sample'])):.6g}"
+    except (LookupError, ValueError, ZeroDivisionError):
+        return "unknown"
 
 
 def _with_count(release: Release, more: int) -> Release:

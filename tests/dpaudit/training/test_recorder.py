@@ -129,6 +129,22 @@ def test_one_optimizer_is_recorded_once(make_training: Make) -> None:
         recorded(training.optimizer, MemoryLedger())
 
 
+def test_the_account_states_neighbours_samples_clipping_and_what_was_checked(make_training: Make) -> None:
+    from dpaudit.training import watched
+
+    ledger = MemoryLedger()
+    training = make_training()
+    record = recorded(training.optimizer, ledger)
+    watch = watched(training.model, training.optimizer, training.loader)
+    training.run(1)
+    record.close(watch.results())
+    (said,) = [note for note in dp.account(ledger, delta="1e-5").notes if note.startswith("training: ")]
+    for part in ("add or remove one record", "rate 0.1;", "clipped to 1 (flat)", "noise, generator, clipping", "mixing"):
+        assert part in said
+    assert "FAILED" not in said
+    assert "evaluation data" not in said, "it was not checked"
+
+
 def test_nothing_private_is_written(make_training: Make) -> None:
     ledger = MemoryLedger()
     training = make_training()
