@@ -94,7 +94,7 @@ docs: $(VENV)/.full
 	$(BIN)/python docs/build.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
-# What the demo prints, as the picture of the README.
+# The demo's table of README.md, as the picture at its top.
 picture: $(VENV)/.full
 	$(BIN)/python -m benchmarks.demo_picture
 
@@ -109,6 +109,7 @@ mirror: $(VENV)/.full
 # Show in README.md what the commands print now.
 readme: $(VENV)/.full
 	$(BIN)/python tests/test_readme.py
+	$(BIN)/python -m benchmarks.demo_picture
 
 # Renew constraints.txt from the newest versions that fit together.
 lock:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from xml.etree import ElementTree
 
-from benchmarks.demo_picture import picture, table
+from benchmarks.demo_picture import PLACE, README, picture, table
 
-SHOWN = "the title\n\nmodel    verdict\n───────  ─────────\ncentral  refuted\nlocal    certified\n\ncentral: why it is so\n"
+TABLE = "model    verdict\n───────  ─────────\ncentral  refuted\nlocal    certified\n"
+SHOWN = f"<!-- demo -->\n```\nthe title\n\n{TABLE}\ncentral: why it is so\n```\n"
 
 
 def test_it_shows_the_table_and_loads_nothing() -> None:
@@ -19,3 +20,8 @@ def test_it_shows_the_table_and_loads_nothing() -> None:
     assert "why" not in text
     assert "url(" not in svg.replace("url(#", "")
     assert "href" not in svg
+
+
+def test_the_picture_is_that_of_the_readme() -> None:
+    """To renew it: make picture."""
+    assert PLACE.read_text(encoding="utf-8") == picture(table(README.read_text(encoding="utf-8"))) + "\n"
