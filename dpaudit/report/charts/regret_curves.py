@@ -10,7 +10,7 @@ from typing import Any
 from dpaudit.report.charts.svg_shapes import LEFT, RIGHT, drawing, label, line
 from dpaudit.report.markup import Html
 
-HEIGHT, TOP, BOTTOM, MARGIN = 400, 16, 370, 40
+HEIGHT, TOP, BOTTOM, MARGIN = 400, 16, 370, 48
 END = RIGHT - 36  # of the lines; their numbers stand beyond it, joined to them by leaders
 LINE_HEIGHT = 13  # between two numbers
 COLOURS = ("#0b6e4f", "#1f78b4", "#c1440e", "#7b3294", "#8c6d1f", "#444444")

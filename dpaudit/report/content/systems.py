@@ -53,7 +53,7 @@ def _cells(number: int, row: Mapping[str, Any]) -> tuple[str, ...]:
 def _notes(data: Mapping[str, Any]) -> list[tuple[str, str]]:
     rows = data["table1"]
     notes = [
-        ("noise ÷", "by how much the noise could shrink and keep the claim; empty where no server or client adds noise"),
+        ("noise ÷", "by how much added noise could shrink and keep the claim; empty for randomised bits and behind a shuffler"),
         ("audited", f"at T={data['audited']:,}, for one changed reward, contexts public and the same in all rounds"),
         ("slope", "of log regret on log T over the last three horizons, beside the exponent of T that the source claims"),
     ]  # fmt: skip
