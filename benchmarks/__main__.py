@@ -11,6 +11,7 @@ from benchmarks.designs import designs
 from benchmarks.draws import draws
 from benchmarks.figures import HEADER
 from benchmarks.games import games
+from benchmarks.grants import grants
 from benchmarks.ledgers import ledgers
 from benchmarks.regrets import regrets
 from benchmarks.sampled import sampled
@@ -23,6 +24,7 @@ PARTS = {
     "throughput": throughput,
     "draws": draws,
     "ledgers": ledgers,
+    "grants": grants,
     "designs": designs,
     "regrets": regrets,
     "audits": audits,

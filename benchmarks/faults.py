@@ -46,6 +46,12 @@ def ended_well(child: int) -> bool:
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
+def remove(path: Path) -> None:
+    """A closed ledger and its head: one without the other is no clean slate."""
+    for name in (path.name, f"{path.name}.head"):
+        path.with_name(name).unlink()
+
+
 def a_release(name: str) -> Release:
     return Release(name, "laplace", Fraction(1), {"scale": "100"}, epsilon=Fraction("0.01"), values=np.array(7))
 
@@ -93,7 +99,7 @@ def kill_writers(folder: Path, turns: int, seed: int, write: Writer = store_then
         for turn in here:
             acknowledged |= _kill_two(path, turn, delays, write)
         counts += _left_behind(path, acknowledged, 2 * len(here))
-        path.unlink()
+        remove(path)
     return Kills(turns, *map(int, counts))
 
 
@@ -149,8 +155,8 @@ def race(folder: Path, processes: int, attempts: int, grants: int, naive: bool =
     with open_ledger(path, readonly=True) as ledger:
         recorded = int(ledger.spent()[0])
     told = [line.split() for line in counts.read_text().splitlines()]
-    for file in (path, counts):
-        file.unlink()
+    remove(path)
+    counts.unlink()
     last = max(float(moment) for _, moment in told)
     return Race(sum(int(granted) for granted, _ in told), recorded, last - started, seconds)
 

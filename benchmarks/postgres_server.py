@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Self
 
 _SETTINGS = (
-    "listen_addresses=127.0.0.1", "fsync=on", "synchronous_commit=on", "max_connections=200", "shared_buffers=32MB",
+    "listen_addresses=127.0.0.1", "fsync=on", "synchronous_commit=on", "max_connections=500", "shared_buffers=32MB",
     "unix_socket_directories=", "max_wal_senders=0", "wal_level=minimal", "autovacuum=off",
 )  # fmt: skip
 

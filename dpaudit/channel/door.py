@@ -13,6 +13,7 @@ from numpy.random import default_rng
 
 from dpaudit.channel.client_reports import Records, Reports, as_records, multiset, read_interval
 from dpaudit.channel.declarations import Asked, check_call, crowd_of, declared_sensitivity, joined, query_units, tag_counts
+from dpaudit.channel.discretion import discreet
 from dpaudit.channel.foreign.known_guarantee import known
 from dpaudit.channel.keyed_releases import Kept, written
 from dpaudit.channel.modes import Event, Live, Pinned, Simulated, Transcript
@@ -167,6 +168,7 @@ class Channel(Selecting):
         self._asked_secret[0] = True
         return self._door.generator if isinstance(self._door, Simulated) else default_rng()
 
+    @discreet
     def release(
         self,
         name: str,
@@ -225,6 +227,7 @@ class Channel(Selecting):
         result = from_units(noise.unfold(output), noise.grid)
         return self._observe(result) if self._observe else (result[()] if np.ndim(result) == 0 else result)
 
+    @discreet
     def reports(
         self,
         name: str,
@@ -266,12 +269,14 @@ class Channel(Selecting):
         every = self.every_report or key is not None or not noise.summable
         return Reports(draw, records, noise, shuffled=shuffled, every=every, sums_only=sums_only)
 
+    @discreet
     def tree(
         self, name: str, *, steps: int, noise: Noise, sensitivity: Any, cohort: Any = None, to: str = "server", delta: Any = None
     ) -> Tree:
         """A stream of running sums by a binary tree, charged here for all its steps; ``.add(value)`` gives the sum so far."""
         return open_tree(self, name, steps, noise, sensitivity, (cohort, to, delta))
 
+    @discreet
     def threshold_counts(
         self, name: str, keys: Any, *, epsilon: Any, delta: Any, per_record: Any = 1, cohort: Any = None, to: str = "server"
     ) -> Any:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.channel.declarations import Asked
+from dpaudit.channel.discretion import discreet
 from dpaudit.channel.modes import Event, Live, PathChanged, Pinned, Simulated
 from dpaudit.claims import DpauditError, InvalidValue, SensitivityError
 from dpaudit.ledger import Release
@@ -98,6 +99,7 @@ class Above:
         left: Any = int(self._left[0]) if self._trials is None else self._left.copy()
         return left if self._observe is None else self._observe(np.asarray(left))
 
+    @discreet
     def ask(self, value: Any) -> Any:
         """Is this number above the threshold, both with noise? Raises ``Exhausted`` after the last answer that was paid for."""
         if not self._left.any():

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.channel.declarations import Asked, check_call
+from dpaudit.channel.discretion import discreet
 from dpaudit.channel.modes import Live, Pinned, Simulated
 from dpaudit.channel.plan_progress import CallFacts
 from dpaudit.channel.proven_sensitivity import Proving
@@ -47,6 +48,7 @@ class Selecting:
     _pass: Callable[..., tuple[np.ndarray, bool]]
     _remember: Callable[..., None]
 
+    @discreet
     def select(
         self, name: str, scores: Any, *, epsilon: Any, sensitivity: Any, monotone: bool = False, method: str = "exponential",
         cohort: Any = None, to: str = "server", key: str | None = None,
@@ -61,6 +63,7 @@ class Selecting:
         declared = one_sensitivity(sensitivity)
         return self._selected(name, scores, selecting_noise(method, epsilon, declared, monotone), declared, (cohort, to, key))
 
+    @discreet
     def noisy_max(
         self,
         name: str,
@@ -78,6 +81,7 @@ class Selecting:
         """
         return self._selected(name, scores, noisy_max_of(noise), one_sensitivity(sensitivity), (cohort, to, key), noise)
 
+    @discreet
     def above(
         self, name: str, *, epsilon: Any, sensitivity: Any, threshold: Any, positives: int = 1, to: str = "server"
     ) -> Above:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpaudit.channel.declarations import Asked, check_call, declared_sensitivity, query_units
+from dpaudit.channel.discretion import discreet
 from dpaudit.channel.modes import Event
 from dpaudit.channel.plan_progress import CallFacts
 from dpaudit.channel.release_cost import Repetition
@@ -92,6 +93,7 @@ class Tree:
     def __deepcopy__(self, memo: Any) -> Tree:
         return self
 
+    @discreet
     def add(self, value: Any) -> Any:
         """Add one value; the noisy sum of all so far, in its shape. One record may enter through one value, or through
         several that it moves by the declared sensitivity in all.

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dpaudit.channel.discretion import discreet
 from dpaudit.channel.modes import Live
 from dpaudit.channel.streams.sampled_rows import chosen_rows, count_rows, count_trial_rows, mark_of, masked_rows, new_mark
 from dpaudit.claims import DpauditError, Finding, InvalidValue, exact
@@ -80,6 +81,7 @@ class SampledPart:
             self._doubt = REPLACED
         return chosen_rows(data, self._coins, self._mark) if trials is None else masked_rows(data, self._coins, per_trial)
 
+    @discreet
     def release(
         self, name: str, value: Any, noise: Noise, *, sensitivity: Any, cohort: Any = None, to: str = "server", delta: Any = None
     ) -> Any:

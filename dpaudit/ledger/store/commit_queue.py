@@ -1,4 +1,4 @@
-"""Combines what several threads ask of one ledger into one commit: whoever gets the lock does the work of all who wait.
+"""Combines what several threads ask of one ledger into one commit: one thread leads and does the work of all who wait.
 
 A request either puts its entries or is refused before it puts any, so that requests in one transaction do not disturb each other.
 If the transaction itself fails, all of them fail.
@@ -6,6 +6,7 @@ If the transaction itself fails, all of them fail.
 
 from __future__ import annotations
 
+import threading
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -40,26 +41,37 @@ class Request:
 
 
 class CommitQueue:
-    """Requests in the order of asking. ``commit`` does some of them, in one transaction, and is called under ``lock``."""
+    """Requests in the order of asking. ``commit`` does some of them in one transaction; it is called by one thread at a time.
 
-    def __init__(self, lock: Any, commit: Callable[[list[Request]], None]) -> None:
-        self._lock, self._commit = lock, commit
+    Who waits is woken when its request is done: one who had to take a lock first could be overtaken for ever by a busy leader.
+    """
+
+    def __init__(self, commit: Callable[[list[Request]], None]) -> None:
+        self._commit = commit
         self._waiting: deque[Request] = deque()
+        self._changed = threading.Condition()
+        self._led = False  # is somebody committing?
         self.commits = self.requests = 0  # how many requests one commit carries, on average
 
     def submit(self, work: Callable[[], Result], durable: bool = True) -> Result:
         """The work's result, committed. Raises what it raised, or why nothing could be committed."""
         request = Request(work, durable)
-        self._waiting.append(request)
-        with self._lock:
-            while not request.done:
-                self._commit_some()
+        with self._changed:
+            self._waiting.append(request)
+        while not request.done:
+            with self._changed:
+                while self._led and not request.done:
+                    self._changed.wait()
+                if request.done:
+                    break
+                self._led = True
+                batch = [self._waiting.popleft() for _ in range(min(MOST, len(self._waiting)))]
+            self._lead(batch)
         if request.error is not None:
             raise request.error
         return cast(Result, request.result)
 
-    def _commit_some(self) -> None:
-        batch = [self._waiting.popleft() for _ in range(min(MOST, len(self._waiting)))]
+    def _lead(self, batch: list[Request]) -> None:
         self.commits, self.requests = self.commits + 1, self.requests + len(batch)
         failure: BaseException | None = None
         try:
@@ -73,6 +85,9 @@ class CommitQueue:
                 if request.error is None and (failure is not None or not request.done):
                     request.error = _same_for_another(failure)
                 request.done = True
+            with self._changed:
+                self._led = False
+                self._changed.notify_all()
 
 
 def _same_for_another(failure: BaseException | None) -> BaseException:

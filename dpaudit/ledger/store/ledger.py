@@ -46,7 +46,7 @@ class Ledger:
     def __init__(self, entries: EntryStore, *, spends: Callable[[], Filter] = PureSums) -> None:
         self._entries, self._spends = entries, spends
         self._lock = threading.RLock()
-        self._commits = CommitQueue(self._lock, self._commit)
+        self._commits = CommitQueue(self._commit)
         self._book: Book
         self._behind = True  # the book may differ from what is committed
         self._begun = False  # has the transaction that was asked for last begun?
@@ -291,21 +291,22 @@ class Ledger:
 
         Where the connection was lost, it is looked up whether the transaction happened, and done again if it did not.
         """
-        until, there, self._begun = time.monotonic() + _PATIENCE, False, False
-        while True:
-            try:
-                if not there:
-                    self._transact(requests)
-                if any(request.durable for request in requests):
-                    self._entries.make_durable(self._book.tree.size)
-                break
-            except Interrupted:
-                self._behind = True
-                there = self._entries.settle() and self._begun  # else it is about the transaction before
-                if time.monotonic() > until:
-                    raise
-        for request in requests:
-            request.done = True
+        with self._lock:
+            until, there, self._begun = time.monotonic() + _PATIENCE, False, False
+            while True:
+                try:
+                    if not there:
+                        self._transact(requests)
+                    if any(request.durable for request in requests):
+                        self._entries.make_durable(self._book.tree.size)
+                    break
+                except Interrupted:
+                    self._behind = True
+                    there = self._entries.settle() and self._begun  # else it is about the transaction before
+                    if time.monotonic() > until:
+                        raise
+            for request in requests:
+                request.done = True
 
     def _transact(self, requests: list[Request]) -> None:
         if self._shared or self._behind:

@@ -13,27 +13,32 @@ from dpaudit.ledger import Charge, LedgerUnavailable, open_ledger, verify
 from dpaudit.ledger.store.commit_queue import CommitQueue, Request
 
 
-def test_whoever_has_the_lock_does_the_work_of_all_who_wait() -> None:
-    lock, sizes, answers = threading.RLock(), list[int](), list[int]()
+def test_one_thread_does_the_work_of_all_who_wait() -> None:
+    """The first is held up until the others wait; they are done together, and none of them is overtaken."""
+    sizes, answers, held = list[int](), list[int](), threading.Event()
 
     def commit(batch: list[Request]) -> None:
         sizes.append(len(batch))
+        if len(sizes) == 1:
+            held.wait(10)
         for request in batch:
             request.run(lambda: 0)
             request.done = True
 
-    queue = CommitQueue(lock, commit)
+    queue = CommitQueue(commit)
     threads = [threading.Thread(target=lambda i=i: answers.append(queue.submit(lambda: i))) for i in range(8)]
-    with lock:
-        for thread in threads:
-            thread.start()
-        while len(queue._waiting) < 8:
+    for thread in threads:
+        thread.start()
+        while not sizes:
             threading.Event().wait(0.001)
+    while len(queue._waiting) < 7:
+        threading.Event().wait(0.001)
+    held.set()
     for thread in threads:
         thread.join()
-    assert sizes == [8]
+    assert sizes == [1, 7]
     assert sorted(answers) == list(range(8))
-    assert (queue.commits, queue.requests) == (1, 8)
+    assert (queue.commits, queue.requests) == (2, 8)
 
 
 def test_a_refusal_in_a_shared_commit_is_its_askers_alone_and_a_failure_everybodys() -> None:
@@ -50,11 +55,10 @@ def test_a_refusal_in_a_shared_commit_is_its_askers_alone_and_a_failure_everybod
             request.run(lambda: 0)
             request.done = True
 
-    lock = threading.RLock()
-    good = CommitQueue(lock, commit)
+    good = CommitQueue(commit)
     good._waiting.append(Request(refuse, True))
     assert good.submit(lambda: 5) == 5
-    bad = CommitQueue(lock, fail)
+    bad = CommitQueue(fail)
     other = Request(lambda: 6, True)
     bad._waiting.append(other)
     with pytest.raises(LedgerUnavailable, match="the disk failed"):
