@@ -27,7 +27,7 @@ SERVICE = {
         "healthcheck": {
             "type": "object",
             "additionalProperties": False,
-            "properties": {"test": TEXTS, "interval": {"type": "string"}, "timeout": {"type": "string"}, "retries": {"minimum": 1}},
+            "properties": {"test": TEXTS, "interval": {"type": "string"}, "timeout": {"type": "string"}, "retries": {}},
         },
     },
 }  # fmt: skip
