@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any
 
 import flint
 import numpy as np
@@ -31,15 +31,6 @@ MOST_PRODUCTS, PATIENT = 40_000_000, 400_000_000  # nodes × abscissae: usually,
 _GROWTH = 1.25  # from one stretch of t to the next
 _TAIL = 18.0  # nats by which the nodes left out are below δ
 _DISCRETE = 39.0
-
-
-class Other(Protocol):
-    """Any other loss that is composed with the sampled ones: its moments as balls."""
-
-    @property
-    def top(self) -> Fraction: ...
-
-    def moment(self, z: Any) -> tuple[Any, Any]: ...
 
 
 @dataclass(frozen=True)

@@ -66,11 +66,13 @@ class Decay:
     def fall(self, low: float, high: float) -> float:
         """A lower bound on 1 − |φ(c+it)/φ(c)| for all t in [low, high]; high ≤ 2·low."""
         wide = self.widths * (2 * high) > math.pi
-        x = low * self.widths[wide] / 2
-        envelope = np.maximum(np.where(x < math.pi, largest_sine(x) / x, 0.0), np.minimum(_SECOND_PEAK, 1 / x)) + _MARGIN
-        gained = float((self.masses[wide] * np.maximum(0.0, 1 - envelope)).sum())
-        narrow = ~wide
-        if narrow.any():
+        gained, some = 0.0, bool(wide.any())
+        if some:
+            x = low * self.widths[wide] / 2
+            envelope = np.maximum(np.where(x < math.pi, largest_sine(x) / x, 0.0), np.minimum(_SECOND_PEAK, 1 / x)) + _MARGIN
+            gained = float((self.masses[wide] * np.maximum(0.0, 1 - envelope)).sum())
+        if not some or not wide.all():
+            narrow = ~wide if some else slice(None)
             starts, widths, masses = self.starts[narrow], self.widths[narrow], self.masses[narrow]
             place = (starts * (2 * high / math.pi)).astype(np.int64)
             first = np.flatnonzero(np.concatenate([[True], place[1:] != place[:-1]]))
@@ -95,6 +97,8 @@ class Decay:
 def least_sine(x: Floats) -> Floats:
     """At most sin x for 0 ≤ x ≤ π/2, by 10^-15 or a part in 10^-5: x − x³/6 below 0.01, the proven turn from there on."""
     small = x < 0.01
+    if small.all():
+        return np.asarray(x * (1 - x * x / 6) * (1 - 8 * U))
     return np.where(
         small, x * (1 - x * x / 6) * (1 - 8 * U), np.maximum(turn(np.where(small, 0.5, x)).imag - 2 * TURN_ERROR, 0.0)
     )

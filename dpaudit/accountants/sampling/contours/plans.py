@@ -99,11 +99,6 @@ def scan(moments: Moments, objective: Callable[[Floats, Floats], Floats]) -> Sca
     return Scan(grid, k, int(np.where(np.isfinite(k), objective(grid, k + kappa(grid)), np.inf).argmin()))
 
 
-def log_sum_delta(known: Scan, epsilon: float) -> float:
-    """The one-moment bound on ln δ(ε), from the grid."""
-    return float((known.moments + kappa(known.orders) - known.orders * epsilon).min())
-
-
 @dataclass(frozen=True)
 class Place:
     """A contour through c with step h; the orders θ below and above c that bound the aliases best; cancelled nats."""

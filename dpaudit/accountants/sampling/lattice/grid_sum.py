@@ -43,7 +43,7 @@ class GridSum:
             padded = np.zeros(length, dtype=np.complex128)
             padded[: len(x)] = x
             part = transform(padded)
-            one = float(np.linalg.norm(x)) * transform_error(length)
+            one = _norm(x) * transform_error(length)
             # each factor has modulus at most 1, but for rounding: the errors of a product add up
             error += count * one * 1.01 + count * 4 * U
             powered = _power(part, count)
@@ -52,7 +52,7 @@ class GridSum:
         if spectrum is None:
             raise ArithmeticError("nothing to sum")
         self.sums: Floats = np.roll(inverse(spectrum).real, -(skipped % length))
-        norm = float(np.linalg.norm(self.sums))
+        norm = _norm(self.sums)
         self.error = (error + transform_error(length) * (norm + error)) * SLACK * (1 + 1e-6)
         # weights: e^{ciΔ} and the division, relatively; the logarithm of X^n absolutely
         self.drift = steps * (EXP_ERROR + 8 * U + 2 * U * c * unit * max(len(law.masses) for law, _ in laws)) + 1e-13 * (
@@ -79,7 +79,7 @@ class GridSum:
         if self.cut and epsilon < self.base:
             raise ArithmeticError("the window begins above ε")
         scale = math.exp(min(600.0, self.log_total - self.c * epsilon))
-        rounding = self.error * float(np.linalg.norm(weights)) + 2e-12 * abs(value)  # sums of up to 2^20 terms, y within 2U s
+        rounding = self.error * _norm(weights) + 2e-12 * abs(value)  # sums of up to 2^20 terms, y within 2U s
         around = self._around(epsilon)
         above = scale * (value + rounding) * math.exp(self.drift) + self.infinite * (1 + 1e-12) + around[1]
         below = scale * (value - rounding) * math.exp(-self.drift) + self.infinite * (1 - 1e-12) - around[0]
@@ -104,6 +104,11 @@ class GridSum:
         ratio = 1.1  # the periods after the first, and the rounding of these sums
         below = math.exp(-self.c * period) if self.cut else 0.0
         return (math.exp(min(600.0, round_about)) + below) * ratio, math.exp(min(600.0, beyond)) * ratio
+
+
+def _norm(values: Floats) -> float:
+    """‖values‖₂; a library's own would wake all threads for each."""
+    return math.sqrt(float((values * values).sum()))
 
 
 def _power(base: Complexes, count: int) -> Complexes:
