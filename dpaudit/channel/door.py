@@ -388,6 +388,13 @@ class Channel(Selecting):
             log_release(record, fresh=fresh)
         return output, fresh
 
+    def _write(self, record: Release) -> None:
+        """Charge and write down what is drawn afterwards, and kept by nobody."""
+        if self._ledger is not None:
+            self._ledger.append(record)
+            if self._live:
+                log_release(record)
+
     def _remember(
         self, asked: Asked, kind: str, query: np.ndarray, output: np.ndarray, record: Release | None, **more: Any
     ) -> None:

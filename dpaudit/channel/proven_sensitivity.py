@@ -38,7 +38,7 @@ class Proving:
         ``weight``: what is released is so many times the value, and its grid is so many times that of the value."""
         if not isinstance(value, Sealed):
             self._refuse(name, "the value is not sealed")
-            self._notice_plain(name)
+            self.notice_plain(name)
             return None, None, None
         if not of_this_run(value):
             raise Leak("a value of another run", caller(), "compute it anew from the data of this run")
@@ -65,7 +65,7 @@ class Proving:
         self.untraced.append(Finding("untraced", f"release {name!r} lost its trace in {trace.operation}", trace.where))
         self._refuse(name, f"its trace was lost in {trace.operation} at {trace.where}")
 
-    def _notice_plain(self, name: str) -> None:
+    def notice_plain(self, name: str) -> None:
         """The sensitivity of a plain value is declared and nothing else: said once at each door."""
         if self.plain == "refuse":
             reason = "the value is not sealed, and strict=True takes sealed data only: dp.seal(values, low, high)"

@@ -10,8 +10,10 @@ from dpaudit.ledger import Release
 LOGGER = logging.getLogger("dpaudit")
 
 
-def log_release(record: Release, *, fresh: bool) -> None:
-    """One line at level INFO for each release that passed."""
+def log_release(record: Release, *, fresh: bool = True) -> None:
+    """One line at level INFO for each release that passed; nothing is put into words where nobody listens."""
+    if not LOGGER.isEnabledFor(logging.INFO):
+        return
     cost = "at no finite ε by itself" if record.epsilon is None else f"at ε = {show(record.epsilon)}"
     failure = f", δ = {show(record.delta)}" if record.delta else ""
     again = "" if fresh else " (stored before, handed back again)"

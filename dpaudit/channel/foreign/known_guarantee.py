@@ -11,7 +11,6 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from dpaudit.channel.release_log import log_release
 from dpaudit.claims import DpauditError, InvalidValue, exact_delta, exact_epsilon, show
 from dpaudit.ledger import Cohort, Release
 from dpaudit.sealed.array import Sealed, unseal
@@ -32,6 +31,8 @@ def known(channel: Channel, name: str, measure: Callable[[Any], Any], data: Any,
     channel._proving._refuse(name, "its guarantee is declared by another library")
     if channel._plans:
         raise DpauditError(f"release {name!r} is refused: a plan is in force, and it is none of its releases")
+    if channel._proving.plain == "refuse" and not isinstance(data, Sealed):
+        channel._proving.notice_plain(name)
     if not callable(measure):
         raise InvalidValue("measure", type(measure).__name__, "a function of the data, such as a measurement of OpenDP")
     epsilon, delta = _guarantee(measure, *stated)
@@ -41,8 +42,7 @@ def known(channel: Channel, name: str, measure: Callable[[Any], Any], data: Any,
     parameters = {"epsilon": show(epsilon), "delta": show(delta)}
     touched = Cohort.all() if cohort is None else Cohort.of(cohort)
     record = Release(name, "known", Fraction(1), parameters, None, epsilon, delta, touched, to)
-    channel._ledger.append(record)  # before anything is drawn
-    log_release(record, fresh=True)
+    channel._write(record)  # before anything is drawn
     return measure(unseal(data) if isinstance(data, Sealed) else data)
 
 

@@ -55,7 +55,7 @@ def open_tree(channel: Channel, name: str, steps: Any, noise: Noise, sensitivity
     if channel._ledger is not None:
         if record is None:
             raise DpauditError("a ledger records one run; open the door without trials")
-        channel._ledger.append(record)
+        channel._write(record)
     return Tree(channel, asked, length, record)
 
 

@@ -110,7 +110,7 @@ def threshold_counts(
     if channel._ledger is not None:
         if record is None:
             raise DpauditError("a ledger records one run; open the door without trials")
-        channel._ledger.append(record)
+        channel._write(record)
     runs = _shown(channel, law, counts)
     if not channel._live:
         # which keys there are is private: no replay can pin their counts one by one
@@ -124,6 +124,7 @@ def _proven(channel: Channel, name: str, keys: Any) -> bool:
     """Is every entry, or row, of sealed keys one record of its own?"""
     if not isinstance(keys, Sealed):
         channel._proving._refuse(name, "the keys are not sealed")
+        channel._proving.notice_plain(name)
         return False
     if not of_this_run(keys):
         raise Leak("a value of another run", caller(), "compute it anew from the data of this run")

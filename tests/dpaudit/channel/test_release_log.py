@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from typing import Any
 
 import numpy as np
 import pytest
@@ -48,3 +49,30 @@ def test_what_is_sealed_or_simulated_warns_of_nothing(caplog: pytest.LogCaptureF
     with dp.simulate(1) as channel:
         channel.release("sum", 3.0, dp.Laplace(2), sensitivity=1)
     assert not caplog.records
+
+
+def test_streams_counts_and_selections_are_logged_and_warned_of_too(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, logger="dpaudit"), dp.live(MemoryLedger(kind="deployment"), ("9", "1e-6")) as channel:
+        channel.tree("visits", steps=4, noise=dp.Laplace(3), sensitivity=1).add(3)
+        channel.threshold_counts("words", ["a"] * 9, epsilon="1", delta="1e-7")
+        channel.select("best", [1, 5], epsilon="1", sensitivity=1)
+    told = [record.getMessage() for record in caplog.records]
+    assert sum("only declared" in line for line in told) == 1
+    assert [line.split("'")[1] for line in told if line.startswith("released")] == ["visits", "words", "best"]
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda channel: channel.tree("visits", steps=4, noise=dp.Laplace(3), sensitivity=1).add(3),
+        lambda channel: channel.threshold_counts("words", ["a"] * 9, epsilon="1", delta="1e-7"),
+        lambda channel: channel.select("best", [1, 5], epsilon="1", sensitivity=1),
+        lambda channel: channel.known("mean", sum, [1, 5], epsilon="1"),
+        lambda channel: channel.reports("answer", np.zeros(4), dp.Laplace(3), sensitivity=1, cohort=range(4)).values,
+    ],
+    ids=["tree", "keys", "selection", "known", "reports"],
+)
+def test_strict_holds_for_every_way_out(ask: Any) -> None:
+    door = dp.live(MemoryLedger(kind="deployment"), ("9", "1e-6"), strict=True)
+    with door as channel, pytest.raises(dp.DpauditError, match="strict=True"):
+        ask(channel)
