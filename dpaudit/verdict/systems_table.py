@@ -135,8 +135,8 @@ def _shrink(ledger: MemoryLedger, subject: Subject) -> float | None:
     return round(min(known), 3) if known and len(known) == len(factors) else None
 
 
-def _key(release: Release) -> tuple[str, str, str]:
-    return release.mechanism, str(sorted(release.parameters.items())), release.kind
+def _key(release: Release) -> tuple[str, str, str, int | None]:
+    return release.mechanism, str(sorted(release.parameters.items())), release.kind, release.count
 
 
 def _factor(release: Release, subject: Subject) -> float | None:
@@ -145,5 +145,6 @@ def _factor(release: Release, subject: Subject) -> float | None:
         return None
     if not kind.pure and not claim.delta:
         return None
-    least = calibrate(kind.name, claim.epsilon, claim.delta, sensitivity=release.sensitivity)
+    sums = release.count or 1  # of a stream: one record is in so many sums
+    least = calibrate(kind.name, claim.epsilon, claim.delta, sensitivity=release.sensitivity, count=sums)
     return float(Fraction(release.parameters[kind.size_name]) / least.rule.value)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import dpaudit as dp
+from dpaudit.ledger import MemoryLedger
 from dpaudit.verdict import systems_table as module
 from dpaudit.verdict.systems_table import fitted_slope, horizons, systems_table
 
@@ -54,3 +55,12 @@ def test_a_row_has_the_certified_figure_and_how_far_the_noise_could_shrink(monke
     assert [point["horizon"] for point in row["regret"]] == [10**3, 10**4, 10**5]
     assert row["slope"] == pytest.approx(0.5, abs=0.01)
     assert row["unconfirmed"] == "all of it"
+
+
+def test_the_noise_of_a_stream_can_shrink_by_what_all_of_its_sums_together_leave():
+    """Four steps: a record is in three sums, which cost 3·2/18 = 1/3 together."""
+    subject = dp.subject(claim=dp.Claim(epsilon="1"), neighbours=dp.replace_one(n=4, low=-1, high=1))(lambda data, channel: 0)
+    ledger = MemoryLedger(kind="simulated")
+    with dp.simulate(1, ledger=ledger) as channel:
+        channel.tree("stream", steps=4, noise=dp.Laplace(scale=18), sensitivity=2)
+    assert module._shrink(ledger, subject) == 3.0
