@@ -247,12 +247,19 @@ def add_shuffle_options(command: ArgumentParser, epsilon: str, method: str) -> N
 def add_claims_options(command: ArgumentParser) -> None:
     command.add_argument("ids", metavar="ID", nargs="*", help="a claim (thm1.privacy) or a group of them (thm1)")
     command.add_argument("--quick", action="store_true", help="fewer points: seconds instead of minutes")
+    command.add_argument("--paper", metavar="NAME", help="the claims of one paper: bandits, optimistic, sparse-vector or another")
     command.add_argument(
         "--stored",
         metavar="FILE",
         help="compute nothing: show the evidence in FILE, which `dpaudit claims --format json --output FILE` wrote, "
         "name the claims whose code has changed since (stale), and print the command that renews it",
     )
+
+
+def add_new_paper_options(command: ArgumentParser) -> None:
+    command.add_argument("name", metavar="NAME", help="of the paper and of its folder: small letters, digits and hyphens")
+    command.add_argument("--folder", metavar="DIR", default=".", help="where its folder is made (default here)")
+    _examples(command, "dpaudit new-paper my-paper", "pip install -e my-paper && dpaudit claims --paper my-paper")
 
 
 def add_demo_options(command: ArgumentParser) -> None:

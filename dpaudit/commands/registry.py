@@ -21,6 +21,7 @@ MODULES = {  # in the order of `dpaudit --help`
     "calibrate": "dpaudit.commands.accounting.calibrate",
     "compare": "dpaudit.commands.accounting.compare",
     "claims": "dpaudit.commands.auditing.claims",
+    "new-paper": "dpaudit.commands.auditing.new_paper",
     "check": "dpaudit.commands.gate.check",
     "explain": "dpaudit.commands.start.explain",
     "doctor": "dpaudit.commands.start.doctor",

@@ -119,14 +119,15 @@ class Decided:
         return {**about, **decision, "stale": list(self.stale), "failed": self.failed}
 
 
-def find_checks() -> dict[str, Any]:
-    """Every check of every installed paper by its id, in the order of their papers, this project's own first.
+def find_checks(paper: str | None = None) -> dict[str, Any]:
+    """Every check of every installed paper, or of one, by its id, in the order of their papers, this project's own first.
 
-    What cannot be loaded, is no check, or has an id that is taken stands in its place as ``Unusable``.
+    Raises ClaimError for a paper that is not installed. What cannot be loaded, is no check, or has an id that is taken stands in
+    its place as ``Unusable``.
     """
     checks: dict[str, Any] = {}
     owners: dict[str, str] = {}
-    for point in sorted(entry_points.points(GROUP), key=lambda point: not entry_points.is_ours(point)):
+    for point in _papers(paper):
         where = f"entry point {point.name} = {point.value}"
         place, count = f"{GROUP}:{'-'.join(point.name.split())}", 0
         try:
@@ -148,6 +149,14 @@ def find_checks() -> dict[str, Any]:
             reason = f"its checks cannot be loaded{after}: {brief(error)}"
             checks[name] = Unusable(name, where, "the checks of this paper can be loaded", reason)
     return checks
+
+
+def _papers(wanted: str | None) -> list[EntryPoint]:
+    points = sorted(entry_points.points(GROUP), key=lambda point: not entry_points.is_ours(point))
+    chosen = [point for point in points if wanted is None or point.name == wanted]
+    if wanted is not None and not chosen:
+        raise ClaimError(wanted, f"no such paper; there are {', '.join(point.name for point in points) or 'none'}")
+    return chosen
 
 
 def _entries(point: EntryPoint) -> Iterator[Any]:

@@ -212,6 +212,20 @@ def test_one_refuted_claim_exits_1_and_tells_its_story(shared_cli: Cli) -> None:
     assert "refuted" in done.stdout
 
 
+def test_a_referees_letter_is_latex_and_keeps_the_exit_code(shared_cli: Cli) -> None:
+    done = shared_cli("claims", "thm1.sensitivity", "--quick", "--format", "latex")
+    assert done.returncode == 1
+    assert done.stdout.startswith("\\documentclass")
+    assert done.stdout.rstrip().endswith("\\end{document}")
+
+
+def test_a_new_paper_exits_0_and_a_bad_name_or_an_unknown_paper_2(shared_cli: Cli, tmp_path: Path) -> None:
+    assert shared_cli("new-paper", "my-paper", "--folder", str(tmp_path)).returncode == 0
+    assert (tmp_path / "my-paper" / "pyproject.toml").exists()
+    assert shared_cli("new-paper", "My Paper", "--folder", str(tmp_path)).returncode == 2
+    assert shared_cli("claims", "--paper", "nothing").returncode == 2
+
+
 def test_an_unknown_claim_exits_2_and_is_named(shared_cli: Cli) -> None:
     done = shared_cli("claims", "thm99.nothing")
     assert done.returncode == 2

@@ -227,6 +227,14 @@ def test_audit_offers_the_options_of_the_design(option: str, shared_cli: Cli) ->
 # What later issues bring.
 
 
+def test_one_paper_of_several_is_decided_by_its_name(shared_cli: Cli, parse: Parse, validate: Validate) -> None:
+    document = parse(shared_cli("claims", "--paper", "sparse-vector", "--quick", "--format", "json").stdout)
+    validate(document, "claims")
+    assert len(document["claims"]) >= 15
+    assert {claim["verdict"] for claim in document["claims"]} == {"verified", "refuted"}
+    assert all(claim["id"].startswith("svt") for claim in document["claims"])
+
+
 def test_claims_json_follows_its_schema_and_names_each_claim_once(shared_cli: Cli, parse: Parse, validate: Validate) -> None:
     document = parse(shared_cli("claims", "--quick", "--format", "json").stdout)
     validate(document, "claims")

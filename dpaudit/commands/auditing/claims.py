@@ -25,7 +25,7 @@ def claims_command(options: argparse.Namespace) -> Answer:
     from dpaudit.report.content.papers.evidence import EvidenceSource
     from dpaudit.report.formats import write
 
-    checks = find_checks()
+    checks = find_checks(options.paper)
     chosen = select(checks, options.ids)
     _warn(checks, chosen)
     if options.stored is None:
@@ -71,13 +71,14 @@ def _stored(options: argparse.Namespace, checks: Mapping[str, Any], chosen: Sequ
 
     document, asked = load_file(options.stored), [check.id for check in chosen]
     stored = read_stored(document, checks)
-    decided = [each for each in stored if each.id in asked or not options.ids]
+    decided = [each for each in stored if each.id in asked or not (options.ids or options.paper)]
     missing = sorted(set(asked) - {each.id for each in decided})
     wanted = {each.id for each in stored} | set(missing)
     ids = sorted(wanted & set(checks)) if len(wanted) <= FEW else []
     quick = bool(document.get("quick"))
     name = options.stored if options.format == "text" else Path(options.stored).name  # a page is handed on, its folders are not
-    words = ["dpaudit", "claims", *ids, *(["--quick"] if quick else []), "--format", "json", "--output", name]
+    paper = ["--paper", options.paper] if options.paper else []
+    words = ["dpaudit", "claims", *ids, *paper, *(["--quick"] if quick else []), "--format", "json", "--output", name]
     return decided, EvidenceSource(quick, name, missing, shlex.join(words))
 
 
