@@ -37,7 +37,8 @@ def noise(quick: bool, *, scale: Scale = corrected_scale, calibration: str = "co
             cost, less = (dp.Laplace(b).epsilon(int(spread / GRID)) for b in (chosen, chosen * Fraction(999, 1000)))
             rows.append({"s": spread, "ε": epsilon, "scale": chosen, "cost": cost, "cost of a scale 1/1000 smaller": less})
     over = [row for row in rows if row["cost"] is None or row["cost"] > row["ε"]]
-    audits = [_audited(make, low, high, calibration) for make in (central, local, shuffled) for low, high in _ranges(quick)]
+    makers = (central,) if quick else (central, local, shuffled)  # the inequality is one for all; an audit takes seconds
+    audits = [_audited(make, low, high, calibration) for make in makers for low, high in _ranges(quick)]
     evidence: dict[str, Any] = {
         "exact cost": rows,
         "audits": audits,

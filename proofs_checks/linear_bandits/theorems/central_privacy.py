@@ -44,7 +44,7 @@ def privacy(quick: bool, *, make: Callable[..., Any] = central, calibration: str
     settings = [
         {"epsilon": epsilon, "horizon": horizon, "actions": (2, 1)}
         for epsilon in (("1",) if quick else ("1/10", "1", "5"))
-        for horizon in ((200,) if quick else (10**4, 10**6))
+        for horizon in ((10**4,) if quick else (10**4, 10**6))
     ]
     correction = "noise Lap(s/ε), s = high − low"
     audited = decide_by_audits(make, settings, ("actions", "server"), calibration, deciding=("actions",), correction=correction)
