@@ -285,6 +285,7 @@ class Channel(Selecting):
         one too; sealed ones, and those of a subject, that of their neighbours. A dict; with trials, a list of one for each."""
         return threshold_counts(self, name, keys, (epsilon, delta, per_record), (cohort, to))
 
+    @discreet
     def known(
         self, name: str, measure: Callable[[Any], Any], data: Any, *, epsilon: Any = None, delta: Any = 0, distance: Any = None,
         cohort: Any = None, to: str = "server",
