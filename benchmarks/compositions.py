@@ -47,10 +47,10 @@ def compositions() -> Figures:
         yield from _beside(row)
     many = [Part(Laplace(10), STEP, 10_000)]
     yield Figure(
-        "10,000 Laplace by Rényi divergences", "", _told(renyi_epsilon(many, DELTA), _cpu(lambda: renyi_epsilon(many, DELTA)))
+        "10,000 Laplace by Rényi divergences", "", _told(renyi_epsilon(many, DELTA), cpu_of(lambda: renyi_epsilon(many, DELTA)))
     )
     mix = [Part(Laplace(10), STEP, 50), Part(Gaussian(10), STEP, 50), Part(RandomizedResponse("0.3"), 1, 20)]
-    yield Figure("50 Laplace, 50 Gaussians, 20 responses", "", _told(compose(mix, DELTA), _cpu(lambda: compose(mix, DELTA))))
+    yield Figure("50 Laplace, 50 Gaussians, 20 responses", "", _told(compose(mix, DELTA), cpu_of(lambda: compose(mix, DELTA))))
     apart = abs(float(_responses(100) - kairouz_epsilon("0.1", "0", 100, DELTA).upper))
     yield Figure("100 responses: numerical and optimal composition", "equal to 1e-8", f"{apart:.1e} apart", apart < 1e-8)
 
@@ -61,12 +61,12 @@ def _beside(row: Row) -> Figures:
     try:
         theirs = row.peer()
     except ImportError as missing:
-        yield Figure(row.name, "", f"{_told(found, _cpu(lambda: compose(row.parts, DELTA)))}; {missing.name} is not installed")
+        yield Figure(row.name, "", f"{_told(found, cpu_of(lambda: compose(row.parts, DELTA)))}; {missing.name} is not installed")
         return
     own, peer = [], []
     for _ in range(REPEATS):
-        own.append(_cpu(lambda: compose(row.parts, DELTA)))
-        peer.append(_cpu(row.peer))
+        own.append(cpu_of(lambda: compose(row.parts, DELTA)))
+        peer.append(cpu_of(row.peer))
     spent, other = statistics.median(own), statistics.median(peer)
     near = row.value is None or (abs(float(found.upper) - row.value) <= 1e-4 and float(found.upper - found.lower) <= 1e-4)
     asked = ("" if row.value is None else f"{row.value} ± 1e-4") + ("" if row.most_ms is None else f", ≤ {row.most_ms:g} ms")
@@ -76,7 +76,7 @@ def _beside(row: Row) -> Figures:
     yield Figure("  the same against the peer", f"≥ {row.times} ×", figure, other >= row.times * spent)
 
 
-def _cpu(call: Callable[[], object]) -> float:
+def cpu_of(call: Callable[[], object]) -> float:
     """CPU seconds of one call; of short ones the mean of so many that they take ``LEAST_CPU`` together, for peers too."""
     started, calls = time.process_time(), 0
     while True:

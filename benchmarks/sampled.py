@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from benchmarks.compositions import cpu_of
 from benchmarks.figures import Figure, Figures
 from dpaudit.accountants.sampling import SampledGaussian, sampled_epsilon
 from dpaudit.claims import Enclosure
@@ -73,9 +74,7 @@ def _alternating(group: SampledGaussian, delta: str) -> tuple[tuple[Enclosure, f
     times: dict[str, list[float]] = {name: [] for name in calls}
     for _ in range(REPEATS):
         for name, call in calls.items():
-            started = time.process_time()
-            call()
-            times[name].append(time.process_time() - started)
+            times[name].append(cpu_of(call))
     seconds = {name: statistics.median(spent) for name, spent in times.items()}
     peers = {name: (float(values[name]), seconds[name]) for name in ("PLD", "PRV")}  # type: ignore[arg-type]
     return (values["ours"], seconds["ours"]), peers  # type: ignore[return-value]
