@@ -299,6 +299,12 @@ class Sealed(NDArrayOperatorsMixin):
         name = f"{func.__module__}.{func.__name__}"
         return _seal(untraced.call(name, func, opened, options) if result is None else result, run_of([*args, *kwargs.values()]))
 
+    @classmethod
+    def __torch_function__(cls, function: Callable[..., Any], _: Any, arguments: Any = (), options: Any = None) -> Any:
+        from dpaudit.sealed.foreign.torch_functions import call
+
+        return call(function, arguments, options or {})
+
     def __getattr__(self, name: str) -> Any:
         """Any other attribute or method of an array. What is not known is untraced, and sealed again."""
         if name.startswith("_") or not hasattr(np.ndarray, name):

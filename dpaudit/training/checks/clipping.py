@@ -27,10 +27,9 @@ class ClippingCheck:
         gap = 0.0
         for place, gradient in enumerate(samples):
             clip, length = (norms[place], lengths[place]) if len(norms) > 1 else (norms[0], lengths[0])
-            factor = (clip / length.clamp(min=clip)).reshape(-1, *[1] * (gradient.ndim - 1))
-            expected = (gradient.double() * factor).sum(0)
-            used = after[place].double() if before[place] is None else after[place].double() - before[place].double()
-            gap += float((used.reshape(expected.shape) - expected).norm()) ** 2
+            expected = (clip / length.clamp(min=clip)) @ gradient.reshape(size, -1)
+            used = after[place] if before[place] is None else after[place] - before[place]
+            gap += float((used.reshape(-1) - expected).norm()) ** 2
         total = math.sqrt(sum(norm**2 for norm in norms))
         gap, allowed = math.sqrt(gap), TOLERANCE * total * size
         if self.batches == 0 or gap / allowed > self.gap / self.allowed:
@@ -48,5 +47,8 @@ class ClippingCheck:
 
 def _lengths(samples: Sequence[Any], each: bool) -> list[Any]:
     """The norms of every sample's gradient: of each parameter, or of all together."""
-    squares = [gradient.double().reshape(len(gradient), -1).pow(2).sum(1) for gradient in samples]
-    return [square.sqrt() for square in squares] if each else [sum(squares[1:], squares[0]).sqrt()]
+    lengths = [gradient.reshape(len(gradient), -1).norm(dim=1) for gradient in samples]
+    if each:
+        return lengths
+    squares = [length.square() for length in lengths]
+    return [sum(squares[1:], squares[0]).sqrt()]

@@ -1,0 +1,1 @@
+"""Sealed data in the hands of other libraries than numpy."""
