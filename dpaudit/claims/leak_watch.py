@@ -27,6 +27,7 @@ class Watch:
 
     leaks: list[Exception] = field(default_factory=list)
     doubts: list[Doubt] = field(default_factory=list)
+    changed_in_place: list[str] = field(default_factory=list)  # lines such as y += 1: other names of y keep what it was
 
 
 _own: ContextVar[Watch | None] = ContextVar("the watch of an audit", default=None)
@@ -55,6 +56,13 @@ def watching() -> Iterator[Watch]:
 def audit_watches() -> bool:
     """Does an audit watch the code that runs?"""
     return _own.get() is not None
+
+
+def notice_change_in_place(where: str) -> None:
+    """Tell the watch of an audit that sealed data got a new value under its name."""
+    own = _own.get()
+    if own is not None and where not in own.changed_in_place:
+        own.changed_in_place.append(where)
 
 
 def notice(what: Exception | Doubt) -> None:

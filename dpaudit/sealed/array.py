@@ -16,7 +16,7 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from dpaudit.claims import InvalidValue, Leak, exact, float_down, float_up
-from dpaudit.claims.leak_watch import audit_watches
+from dpaudit.claims.leak_watch import audit_watches, notice_change_in_place
 from dpaudit.sealed import operations as known
 from dpaudit.sealed import untraced
 from dpaudit.sealed.callers import caller, foreign_kind
@@ -284,6 +284,8 @@ class Sealed(NDArrayOperatorsMixin):
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if _same(kwargs.get("out"), inputs[0]):
+            if audit_watches():
+                notice_change_in_place(caller())
             kwargs = {key: value for key, value in kwargs.items() if key != "out"}
         operation = known.UFUNCS.get((ufunc, method)) if all(key in ("axis", "keepdims") for key in kwargs) else None
         args, options = _privates(inputs), _privates_of(kwargs)

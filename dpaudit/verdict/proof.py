@@ -170,7 +170,7 @@ def _run(subject: Subject, data: Any, seed: int) -> _Run:
         memory = find_memory(subject.function, left)
         raise Leak(str(memory), memory.where or _defined_at(subject), "a run may keep nothing of its data")
     if proven:
-        _compare_with_plain(subject, data, seed, channel)
+        _compare_with_plain(subject, data, seed, channel, noticed.changed_in_place)
     releases = [event.record for event in channel.events if event.record is not None]
     doubts = [
         Finding("untraced", f"{doubt.operation} fails on some data, and that would tell", doubt.where) for doubt in noticed.doubts
@@ -185,7 +185,7 @@ def _defined_at(subject: Subject) -> str:
     return subject.name if code is None else f"{os.path.basename(code.co_filename)}:{code.co_firstlineno}"
 
 
-def _compare_with_plain(subject: Subject, data: Any, seed: int, sealed: Channel) -> None:
+def _compare_with_plain(subject: Subject, data: Any, seed: int, sealed: Channel, changed_in_place: Sequence[str]) -> None:
     """The same run on plain data must ask the same: what is proven about sealed data is then true of plain data."""
     with simulate(seed, every_report=True) as plain:
         subject.run(fresh(data), plain)
@@ -193,7 +193,10 @@ def _compare_with_plain(subject: Subject, data: Any, seed: int, sealed: Channel)
         a.name == b.name and np.array_equal(a.query, b.query) for a, b in zip(plain.events, sealed.events, strict=True)
     )
     if not same:
-        raise Leak("telling sealed from plain data, or by randomness or state of its own", subject.name)
+        rewrite = "release it through the channel"
+        if changed_in_place:
+            rewrite += f"; {changed_in_place[0]} changes an array in place, and its other names keep what it was: make a new one"
+        raise Leak("telling sealed from plain data, or by randomness or state of its own", _defined_at(subject), rewrite)
 
 
 def _enforced(subject: Subject, claim: Claim, runs: Sequence[_Run]) -> bool:

@@ -150,6 +150,28 @@ def test_data_that_leaves_beside_the_door_removes_the_bound(leak: Any) -> None:
     assert found.upper is None
 
 
+def test_an_array_that_is_changed_in_place_under_two_names_is_told_with_its_line() -> None:
+    """Plain data changes under both names, sealed data under one. The twins have one name, or tell sealed data by its type."""
+
+    def under_two_names(data: Any, channel: Any) -> Any:
+        data = data.copy()
+        part = data[:5]
+        part += data[5:]
+        return release(channel, data[:5].sum())
+
+    def under_one_name(data: Any, channel: Any) -> Any:
+        part = data[:5]
+        part += data[5:]
+        return release(channel, part.sum())
+
+    told = next(finding.message for finding in proof(under_two_names).findings if finding.rule == "DPA002")
+    line = under_two_names.__code__.co_firstlineno + 3
+    assert f"test_proof.py:{line} changes an array in place" in told
+    assert rules(proof(under_one_name)) == set()
+    sniffing = proof(lambda d, c: release(c, d.sum() if type(d) is np.ndarray else d.sum() * 0))
+    assert "in place" not in next(finding.message for finding in sniffing.findings if finding.rule == "DPA002")
+
+
 def test_a_leak_that_numpy_reports_as_its_own_error_is_found_behind_it() -> None:
     def mechanism(data: Any, channel: Any) -> Any:
         buffer = np.zeros(3)
