@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import math
 import shlex
 import shutil
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ from dpaudit.commands.options import add_claims_options
 
 CODES = {"verified": HOLDS, "refuted": VIOLATED, "conditional": UNPROVEN, "unchecked": UNPROVEN}
 
+TELLING = 5  # claims decided before it is said how long the others will take
 FEW = 8  # ids in a command that a person copies; without ids it renews more, never less
 
 
@@ -56,12 +59,21 @@ def _warn(checks: Mapping[str, Any], chosen: Sequence[Any]) -> None:
 def _computed(chosen: Sequence[Any], quick: bool) -> list[Any]:
     from dpaudit.papers.checks import attempt
 
-    decided = []
+    started = time.perf_counter()
+    decided: list[Any] = []
     with progress("claims", len(chosen)) as step:
         for check in chosen:
-            step(check.id)
+            step(check.id + time_left(time.perf_counter() - started, len(decided), len(chosen)))
             decided.append(attempt(check, quick))
     return decided
+
+
+def time_left(seconds: float, done: int, total: int) -> str:
+    """How long the rest will take if it is like what is done; nothing before there is enough to tell."""
+    if done < TELLING or total <= done:
+        return ""
+    rest = seconds / done * (total - done)
+    return f", about {math.ceil(rest / 60)} min left" if rest > 60 else f", about {math.ceil(rest)} s left"
 
 
 def _stored(options: argparse.Namespace, checks: Mapping[str, Any], chosen: Sequence[Any]) -> tuple[list[Any], Any]:

@@ -15,6 +15,8 @@ from typing import Any
 import jsonschema
 import pytest
 
+from dpaudit.commands.auditing.claims import time_left
+
 pytestmark = pytest.mark.slow
 
 Done = subprocess.CompletedProcess[str]
@@ -325,3 +327,10 @@ def test_a_terminal_sees_which_claim_is_computed_and_a_pipe_sees_nothing(place: 
     assert re.search(r"claims: good\.sum .*0%", progress)
     assert re.search(r"claims: wrong\.product .*50%", progress)
     assert "claims:" not in place.claims().stderr
+
+
+def test_a_long_run_says_how_long_the_rest_will_take() -> None:
+    assert time_left(8.0, 4, 100) == ""
+    assert time_left(10.0, 5, 100) == ", about 4 min left"
+    assert time_left(10.0, 5, 10) == ", about 10 s left"
+    assert time_left(10.0, 10, 10) == ""
