@@ -179,8 +179,9 @@ def single_rows(subject: Subject, data: Any, seed: int, observer: str) -> Iterat
 
 
 def _with_released(returned: Any, channel: Channel, observer: str) -> Any:
-    """What is returned, and what was released to this observer. (The server's game is by likelihood.)"""
-    released = [event for event in channel.events if event.to == observer] if observer != "server" else []
+    """What is returned, and what was released to this observer. (The server's game is by likelihood, but for what depends on
+    secret randomness too: that it is shown.)"""
+    released = [event for event in channel.events if event.to == observer and (observer != "server" or event.hidden)]
     if not released:
         return returned
     if channel.trials is None:

@@ -118,3 +118,23 @@ def test_an_observer_sees_what_is_released_to_him_and_nobody_else_does(many: boo
     )
     assert any(np.nanmin(seen[1][:, column]) > np.nanmax(seen[0][:, column]) for column in range(seen[0].shape[1]))
     assert np.array_equal(*unseen)
+
+
+@pytest.mark.parametrize(("secret", "many"), [(False, False), (True, False), (True, True)])
+def test_the_server_is_shown_what_no_replay_can_pin(secret: bool, many: bool) -> None:
+    """What secret coins take part in has no likelihood of its own; all else is in the likelihood of the server's game."""
+
+    def released(data, channel, trials=None):  # type: ignore[no-untyped-def]
+        if not secret:
+            channel.release("sum", data.sum(), dp.Laplace(1), sensitivity=1)
+            return
+        with channel.sample("0.5") as part:
+            part.release("sum", part(data).sum(axis=-1), dp.Laplace(1), sensitivity=1)
+
+    def one_by_one(data, channel):  # type: ignore[no-untyped-def]
+        released(data, channel)
+
+    subject = dp.subject(claim=dp.Claim("1"), neighbours=dp.add_remove(n=5, low=0, high=1))(released if many else one_by_one)
+    rows = returned_values(subject, np.ones(5), 6, 1)
+    assert len(rows) == 6
+    assert (len({tuple(row) for row in rows}) == 6) is secret
