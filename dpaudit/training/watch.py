@@ -30,7 +30,7 @@ def watched(model: Any, optimizer: Any, data_loader: Any, *, sampling: Number | 
 
 
 class TrainingWatch:
-    """Holds the checks of one training. A step costs about as much again as Opacus's clipping."""
+    """Holds the checks of one training. A step takes about a quarter longer."""
 
     def __init__(self, model: Any, optimizer: Any, data_loader: Any, sampling: Number | None) -> None:
         rate = sample_rate(optimizer, None if sampling is None else data_loader, sampling)

@@ -116,3 +116,12 @@ def test_equal_releases_cost_as_many_times_one(c: Fraction) -> None:
     assert ten == 10 * bounded_range(Fraction(2, 5), c)
     assert charge_moment(charge("4", mechanism="another", count=10), c)[0] == 10 * response(Fraction(2, 5), c)
     assert charge_moment(charge("4", "1e-9", mechanism="exponential", count=10), c)[0] == response(Fraction(4), c)
+
+
+def test_equal_releases_from_fresh_samples_add_up_their_moments() -> None:
+    """Not those of one sample that all of them share, which cost more."""
+    facts = {"sigma": "2", "sensitivity": "1", "sampling": "0.1"}
+    c = Fraction(7)
+    one, many = (charge_moment(charge(None, **facts, count=count), c)[0] for count in (1, 50))
+    assert many == 50 * one
+    assert many < sampled_gaussian(50 * Fraction(1, 8), Fraction(1, 10), c)

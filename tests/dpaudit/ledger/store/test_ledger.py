@@ -461,3 +461,28 @@ def test_a_changed_file_is_reported_on_opening(tmp_path: Path, statement: str, e
     for readonly in (True, False):
         with pytest.raises(error):
             open_ledger(path, readonly=readonly)
+
+
+def counted(count: int) -> Release:
+    return Release(name="steps", mechanism="gaussian", sensitivity=Fraction(1), parameters={"sigma": "1"}, count=count)
+
+
+def test_fewer_equal_releases_than_were_charged_may_be_stored_and_more_may_not(tmp_path: Path) -> None:
+    ledger = MemoryLedger()
+    slot = ledger.charge(counted(10).charge())
+    with pytest.raises(InvalidValue):
+        slot.store(counted(11))
+    with pytest.raises(InvalidValue):
+        slot.store(replace(counted(4), sensitivity=Fraction(2)))
+    slot.store(counted(4))
+    assert [release.count for release in ledger.releases()] == [4]
+    assert ledger.unused_charges() == []
+
+
+def test_who_holds_a_charge_is_called_once_before_the_ledger_closes() -> None:
+    ledger, called = MemoryLedger(), []
+    slot = ledger.charge(counted(3).charge())
+    ledger.at_close(lambda: called.append(slot.store(counted(2)).count))
+    ledger.close()
+    ledger.close()
+    assert called == [2]
