@@ -38,6 +38,7 @@ from dpaudit.ledger import (
     verify_checkpoint,
 )
 from dpaudit.ledger.store.sqlite import create
+from dpaudit.ledger.store.sqlite.head_file import head_path, make_head_file
 from dpaudit.noise import written_forms
 
 SUBJECTS = """
@@ -96,6 +97,8 @@ def read_ledger(path: Path, marked: Mark) -> None:
         lambda: verify(path, marked),
     ]
     refusals = []
+    _without_heads(path, copied)
+    make_head_file(head_path(path))  # one that says nothing: what is fuzzed is the ledger
     for way in ways:
         try:
             way()
@@ -103,8 +106,14 @@ def read_ledger(path: Path, marked: Mark) -> None:
             refusals.append(error)
     for name in (copied.name, *(path.name + end for end in ("-wal", "-shm"))):
         path.with_name(name).unlink(missing_ok=True)
+    _without_heads(path, copied)
     if len(refusals) > 1:  # an export cannot be opened for writing, nor a ledger imported
         raise refusals[-1]
+
+
+def _without_heads(*ledgers: Path) -> None:
+    for ledger in ledgers:
+        head_path(ledger).unlink(missing_ok=True)
 
 
 def read_mark(path: Path, marked: Mark) -> None:
@@ -231,6 +240,7 @@ def read_documents(name: str, lines: list[Any], folder: Path, marked: Mark) -> b
         return read_fuzzed(name, b"\n".join(canonical(line) for line in lines), folder, marked)
     path = folder / name
     path.unlink(missing_ok=True)
+    _without_heads(path)
     create(path, [canonical(line) for line in lines])
     try:
         read_ledger(path, None)
