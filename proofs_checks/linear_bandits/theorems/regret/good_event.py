@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,7 @@ def slack() -> tuple[float, float]:
     return 1 - float(sums[worst]) - 1e-9, float(grid[worst])
 
 
+@lru_cache(maxsize=8)
 def from_horizon(width: Callable[[Any, Any], Any]) -> tuple[bool, Row]:
     """Is the event proven for every T ≥ 3? From some T0 = 10^k on in closed form, up to 10^34 in cells; with what that rests on.
 
