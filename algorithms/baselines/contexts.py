@@ -10,7 +10,7 @@ from typing import Protocol
 
 import numpy as np
 
-from algorithms.baselines.linear.confidence_bandit import largest
+from algorithms.baselines.linear.parts.confidence_bandit import largest
 
 
 class Scored(Protocol):

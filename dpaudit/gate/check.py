@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 from dpaudit.claims import Claim, float_down
-from dpaudit.gate.base_policy import BasePolicy, base_policy
+from dpaudit.gate.against.base_policy import BasePolicy, base_policy
 from dpaudit.gate.baseline import Entries, change, read_baseline
 from dpaudit.gate.budget_facts import BudgetFacts, not_checked
 from dpaudit.gate.policy import Config, GateBudget

@@ -9,9 +9,9 @@ from dataclasses import asdict
 from typing import Any
 
 from dpaudit.claims import Claim, DpauditError, Outcome, Verdict, show
+from dpaudit.gate.against.subject_terms import subject_terms
 from dpaudit.gate.budget_facts import BudgetFacts, listed
 from dpaudit.gate.policy import ALGORITHM_KEYS, GateBudget
-from dpaudit.gate.subject_terms import subject_terms
 from dpaudit.subjects.failure import explain_failure
 from dpaudit.subjects.subject import Subject
 from dpaudit.subjects.targets import make_algorithm, registered, subjects_of

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from algorithms.baselines.linear.confidence_bandit import along, outer, symmetric_noise
-from algorithms.baselines.linear.fixed_batches import FixedBatches
-from algorithms.baselines.linear.gaussian_reports import sums_of_reports
+from algorithms.baselines.linear.parts.confidence_bandit import along, outer, symmetric_noise
+from algorithms.baselines.linear.parts.fixed_batches import FixedBatches
+from algorithms.baselines.linear.parts.gaussian_reports import sums_of_reports
 from algorithms.elimination.pulls import Pulls
 
 

@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 
 import dpaudit as dp
-from algorithms.baselines.linear.confidence_bandit import largest
-from algorithms.baselines.linear.weighted_bits import WeightedBits
+from algorithms.baselines.linear.parts.confidence_bandit import largest
+from algorithms.baselines.linear.parts.weighted_bits import WeightedBits
 from algorithms.elimination.pulls import Pulls
 from algorithms.optimistic.privacy_steps import amplitude, from_count
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from algorithms.baselines.linear.confidence_bandit import ConfidenceBandit, outer
+from algorithms.baselines.linear.parts.confidence_bandit import ConfidenceBandit, outer
 from algorithms.elimination.pulls import Pulls
 
 GROWTH = 0.1  # C: a block ends when det V is 1 + C times what it was

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 import dpaudit as dp
-from algorithms.baselines.linear.confidence_bandit import ConfidenceBandit, noisy_shift, noisy_width, outer
+from algorithms.baselines.linear.parts.confidence_bandit import ConfidenceBandit, noisy_shift, noisy_width, outer
 from algorithms.elimination.pulls import Pulls
 from dpaudit.channel.streams.dyadic_sums import DyadicSums
 

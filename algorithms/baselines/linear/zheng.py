@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from algorithms.baselines.linear.confidence_bandit import ConfidenceBandit, along, noisy_shift, outer, symmetric_noise
-from algorithms.baselines.linear.gaussian_reports import sums_of_reports
+from algorithms.baselines.linear.parts.confidence_bandit import ConfidenceBandit, along, noisy_shift, outer, symmetric_noise
+from algorithms.baselines.linear.parts.gaussian_reports import sums_of_reports
 from algorithms.elimination.pulls import Pulls
 
 _FIRST, _REPEAT = 16, 8

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from algorithms.baselines.linear.chowdhury_zhou import ChowdhuryZhou
-from algorithms.baselines.linear.confidence_bandit import noisy_shift, noisy_width
 from algorithms.baselines.linear.garcelon import Garcelon
+from algorithms.baselines.linear.parts.confidence_bandit import noisy_shift, noisy_width
 
 
 @pytest.mark.parametrize("kind", [ChowdhuryZhou, Garcelon])

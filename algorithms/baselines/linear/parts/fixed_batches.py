@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from algorithms.baselines.linear.confidence_bandit import ConfidenceBandit, noisy_shift, noisy_width
+from algorithms.baselines.linear.parts.confidence_bandit import ConfidenceBandit, noisy_shift, noisy_width
 
 
 @dataclass(frozen=True)

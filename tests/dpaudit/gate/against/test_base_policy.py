@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from dpaudit.claims import DpauditError
-from dpaudit.gate.base_branch import base_folder
-from dpaudit.gate.base_policy import base_policy
+from dpaudit.gate.against.base_branch import base_folder
+from dpaudit.gate.against.base_policy import base_policy
 from dpaudit.gate.check import check
 from dpaudit.gate.policy import Config, read_config
 

@@ -23,9 +23,9 @@ from pathlib import Path
 
 from dpaudit.claims import DpauditError
 from dpaudit.claims.exit_codes import VIOLATED, worst
-from dpaudit.gate.base_branch import base_folder
+from dpaudit.gate.against.base_branch import base_folder
+from dpaudit.gate.against.loosening import Loosening, budget_loosenings, policy_loosenings, term_loosenings
 from dpaudit.gate.budget_facts import BudgetFacts
-from dpaudit.gate.loosening import Loosening, budget_loosenings, policy_loosenings, term_loosenings
 from dpaudit.gate.policy import Config, GateBudget, read_config
 from dpaudit.gate.results import Judged, Noted
 from dpaudit.gate.source_places import configured_at

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from algorithms.baselines.linear.weighted_bits import WeightedBits
+from algorithms.baselines.linear.parts.weighted_bits import WeightedBits
 from algorithms.elimination.pulls import Pulls
 from algorithms.rewards import ConstantExceptOne, Sequence
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from algorithms.baselines.linear.gaussian_reports import sums_of_reports
+from algorithms.baselines.linear.parts.gaussian_reports import sums_of_reports
 from algorithms.elimination.pulls import Pulls
 from algorithms.rewards import ConstantExceptOne
 from dpaudit.deployment import simulate

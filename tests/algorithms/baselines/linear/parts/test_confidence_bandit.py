@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from algorithms.baselines.linear.confidence_bandit import along, noisy_shift, noisy_width, outer, symmetric_noise
 from algorithms.baselines.linear.oful import GROWTH, Oful
+from algorithms.baselines.linear.parts.confidence_bandit import along, noisy_shift, noisy_width, outer, symmetric_noise
 
 RNG_SEED = 5
 

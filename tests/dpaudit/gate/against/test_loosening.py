@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 import dpaudit as dp
 from dpaudit.claims import Claim
-from dpaudit.gate.loosening import Loosening, budget_loosenings, policy_loosenings, term_loosenings
+from dpaudit.gate.against.loosening import Loosening, budget_loosenings, policy_loosenings, term_loosenings
+from dpaudit.gate.against.subject_terms import neighbour_terms
 from dpaudit.gate.policy import Config, GateBudget
 from dpaudit.gate.results import Waiver
-from dpaudit.gate.subject_terms import neighbour_terms
 
 BUDGET = GateBudget("sum", Claim("1", "1e-6"), subject="mine.py:noisy", unit="user", samples=20_000)
 DAY = date(2027, 1, 31)

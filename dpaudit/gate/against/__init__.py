@@ -1,0 +1,1 @@
+"""The gate held against the base branch: what a policy asks less than there."""
