@@ -9,8 +9,8 @@ from dpaudit.channel.client_reports import Reports, sum_by_tag
 from dpaudit.channel.door import Channel
 from dpaudit.channel.modes import Event, Live, PathChanged, Transcript
 from dpaudit.channel.opening import Doors, is_live
-from dpaudit.channel.plan import Plan, Planned
-from dpaudit.channel.plan_progress import NotPlanned
+from dpaudit.channel.planned.plan import Plan, Planned
+from dpaudit.channel.planned.plan_progress import NotPlanned
 
 __all__ = [
     "Channel", "Doors", "Event", "Live", "NotPlanned", "PathChanged", "Plan", "Planned", "Reports", "Transcript", "is_live",

@@ -17,8 +17,8 @@ from dpaudit.channel.discretion import discreet
 from dpaudit.channel.foreign.known_guarantee import known
 from dpaudit.channel.keyed_releases import Kept, written
 from dpaudit.channel.modes import Event, Live, Pinned, Simulated, Transcript
-from dpaudit.channel.plan import Plan
-from dpaudit.channel.plan_progress import CallFacts, Progress
+from dpaudit.channel.planned.plan import Plan
+from dpaudit.channel.planned.plan_progress import CallFacts, Progress
 from dpaudit.channel.proven_sensitivity import Proving
 from dpaudit.channel.release_cost import Amplifier, Composer, Repetition, cost, no_amplification, plain_sums
 from dpaudit.channel.release_log import log_release

@@ -12,7 +12,7 @@ import numpy as np
 from dpaudit.channel.declarations import Asked, check_call
 from dpaudit.channel.discretion import discreet
 from dpaudit.channel.modes import Live, Pinned, Simulated
-from dpaudit.channel.plan_progress import CallFacts
+from dpaudit.channel.planned.plan_progress import CallFacts
 from dpaudit.channel.proven_sensitivity import Proving
 from dpaudit.channel.selection.scores import (
     noisy_max_of,

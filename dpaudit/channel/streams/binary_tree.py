@@ -19,7 +19,7 @@ import numpy as np
 from dpaudit.channel.declarations import Asked, check_call, declared_sensitivity, query_units
 from dpaudit.channel.discretion import discreet
 from dpaudit.channel.modes import Event
-from dpaudit.channel.plan_progress import CallFacts
+from dpaudit.channel.planned.plan_progress import CallFacts
 from dpaudit.channel.release_cost import Repetition
 from dpaudit.channel.streams.dyadic_sums import DyadicSums, levels
 from dpaudit.channel.weighted_sums import Query

@@ -27,7 +27,7 @@ import numpy as np
 
 from dpaudit.channel.declarations import Asked, check_call
 from dpaudit.channel.modes import PathChanged, Pinned
-from dpaudit.channel.plan_progress import CallFacts
+from dpaudit.channel.planned.plan_progress import CallFacts
 from dpaudit.channel.streams.poisson_sample import check_origin
 from dpaudit.claims import DpauditError, Finding, InvalidValue, Leak, exact_delta, exact_epsilon, show, whole
 from dpaudit.ledger import Cohort

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.channel.declarations import Asked
-from dpaudit.channel.plan import Plan, Planned, cohort_words
+from dpaudit.channel.planned.plan import Plan, Planned, cohort_words
 from dpaudit.claims import DpauditError, show
 from dpaudit.claims.decimals import number
 from dpaudit.ledger import Cohort

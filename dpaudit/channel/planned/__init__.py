@@ -1,0 +1,1 @@
+"""Declared plans of releases, and a door that keeps to one."""
