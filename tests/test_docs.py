@@ -24,9 +24,16 @@ PAGES = sorted(str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md") if BLO
 def test_a_page_runs_and_its_verdicts_are_true(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = "\n\n".join(BLOCK.findall((DOCS / page).read_text(encoding="utf-8")))
     (tmp_path / "page.py").write_text(source, encoding="utf-8")
-    command = [sys.executable, "page.py"]
+    command = [sys.executable, str(tmp_path / "page.py")]
+    (tmp_path / "run").mkdir()  # its ledgers stay there: loaded again for its subjects, the page starts with new ones
     done = subprocess.run(
-        command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False, env={**os.environ, "MPLBACKEND": "agg"}
+        command,
+        cwd=tmp_path / "run",
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        env={**os.environ, "MPLBACKEND": "agg"},
     )
     assert done.returncode == 0, done.stderr[-2000:]
     monkeypatch.chdir(tmp_path)
