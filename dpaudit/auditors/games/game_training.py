@@ -25,7 +25,7 @@ CAUTION = (2.0, 0.5)  # standard errors of training guesses by which a rule must
 BETTER = 1.005, 0.003  # times and more that a later candidate must promise …
 MUCH_BETTER = 1.03, 0.02  # … and the first by fractions, which are tried by the hundred
 NONE = Guesses(0, 0, 0, 2)
-MANY = 1.35  # times as many right guesses, with no more wrong ones, that no doubt about tails outweighs
+MANY = 1.9  # times as many right guesses, with no more wrong ones, that no doubt about tails outweighs
 
 Part = tuple[np.ndarray, np.ndarray]  # a table, or scores, and the coins
 
