@@ -15,17 +15,18 @@ from dpaudit.commands.options import add_account_options, add_amplify_options, a
 def account_command(options: argparse.Namespace) -> Answer:
     from dpaudit.accountants import account, odometer
     from dpaudit.accountants.spending_history import spending
+    from dpaudit.ledger.opening import shown_place
     from dpaudit.report.content.account import Account, account_report
     from dpaudit.report.formats import write
 
-    epsilon, delta = given_epsilon(options.epsilon, needed=False), options.delta
+    epsilon, delta, where = given_epsilon(options.epsilon, needed=False), options.delta, shown_place(options.ledger)
     limit = (epsilon, exact_delta(delta or 0)) if epsilon is not None else _own_budget(options.ledger)
     bound = account(options.ledger, delta=delta, fixed=options.fixed, limit=None if limit is None else limit[0])
     readings = odometer(options.ledger, delta=delta) if options.odometer else []
     read = [(each.releases, each.name, each.epsilon, each.delta) for each in readings]
-    ledger_account = Account(options.ledger, bound, limit, list(bound.findings), read, _curves(options, epsilon))
+    ledger_account = Account(where, bound, limit, list(bound.findings), read, _curves(options, epsilon))
     if ledger_account.over and limit is not None:
-        excess = Finding("DPA001", _excess(bound, limit), options.ledger)
+        excess = Finding("DPA001", _excess(bound, limit), where)
         ledger_account = replace(ledger_account, findings=[excess, *bound.findings])
 
     def document() -> dict[str, Any]:

@@ -135,6 +135,8 @@ def handler(pages: Pages, local: bool) -> type[BaseHTTPRequestHandler]:
 
 def serve_command(options: argparse.Namespace) -> Answer:
     """Serves until it is interrupted."""
+    from dpaudit.ledger.opening import shown_place
+
     try:
         port = whole(options.port, "port", least=0, most=65535)
     except InvalidValue as error:
@@ -148,7 +150,7 @@ def serve_command(options: argparse.Namespace) -> Answer:
     except OSError as error:
         raise DpauditError(f"cannot listen on {options.host}:{port}: {error.strerror}; choose another --port") from None
     server.daemon_threads = True
-    _serve(server, lambda address: print(f"{options.ledger} at {address} (Ctrl-C ends)", flush=True))
+    _serve(server, lambda address: print(f"{shown_place(options.ledger)} at {address} (Ctrl-C ends)", flush=True))
     return HOLDS, ""
 
 

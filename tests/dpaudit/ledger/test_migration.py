@@ -84,6 +84,9 @@ def test_a_ledger_moves_to_postgresql_and_every_command_takes_its_address(
     run = ["run", "central", "--epsilon", "1", "--horizon", "100", "--ledger", f"{postgres.address}?ledger=run"]
     assert main(run) == 0
     assert main(["account", f"{postgres.address}?ledger=run"]) == 0
+    capsys.readouterr()
+    assert main(["account", f"{postgres.address}?ledger=run&password=sesame", "--epsilon", "1/1000"]) == 1
+    assert "sesame" not in capsys.readouterr().out
 
 
 def test_a_move_that_was_interrupted_is_finished_by_asking_again_and_only_to_the_same_place(old: Path, tmp_path: Path) -> None:
