@@ -33,6 +33,7 @@ PLAIN = {
     "–": "--", "—": "---", "“": "``", "”": "''", "‘": "`", "’": "'", "…": r"\ldots{}", "\u200b": "", "ı": r"\i{}", "Υ": "Y",
 }  # fmt: skip
 MATH = {
+    "⊤": r"\top", "⊥": r"\bot",
     "≤": r"\le", "≥": r"\ge", "≠": r"\ne", "≈": r"\approx", "∞": r"\infty", "√": r"\surd", "·": r"\cdot", "×": r"\times",
     "±": r"\pm", "−": "-", "→": r"\to", "←": r"\leftarrow", "↑": r"\uparrow", "↦": r"\mapsto", "∈": r"\in", "∉": r"\notin",
     "⊆": r"\subseteq", "⊂": r"\subset", "∪": r"\cup", "∩": r"\cap", "Σ": r"\Sigma", "∑": r"\sum", "Π": r"\Pi",

@@ -53,7 +53,7 @@ def test_the_report_is_whole_at_every_width_and_in_the_dark(width: int, dark: bo
     assert page.complaints == []
     assert [url for url in page.requests if not url.startswith("file:")] == []
     assert page.evaluate(SECTIONS) == [each.id for each in CLAIMS]
-    links = "[...document.querySelectorAll('a')].every(a => document.getElementById(a.hash.slice(1)) !== null)"
+    links = "[...document.querySelectorAll('a')].every(a => document.getElementById(a.getAttribute('href').slice(1)) !== null)"
     assert page.evaluate(links)
     box = page.evaluate("(r => [r.width, r.height])(document.querySelector('svg').getBoundingClientRect())")
     assert box[0] > 100
@@ -73,7 +73,9 @@ def test_the_real_report_is_whole(width: int, dark: bool, media: str, referee_re
     assert sections[0] == "thm1.privacy"  # the gravest first
     assert (len(sections), set(sections)) == (len(ids), ids)
     assert sorted(page.evaluate("[...document.querySelectorAll('nav a')].map(a => a.hash.slice(1))")) == sorted(ids)
-    assert page.evaluate("[...document.querySelectorAll('a')].every(a => document.getElementById(a.hash.slice(1)) !== null)")
+    assert page.evaluate(
+        "[...document.querySelectorAll('a')].every(a => document.getElementById(a.getAttribute('href').slice(1)) !== null)"
+    )
     assert page.evaluate("[...document.querySelectorAll('.badge')].filter(b => b.textContent == 'failed').length") == 0
     assert page.evaluate("document.querySelector('.note').textContent").startswith("Decided with --quick")
     figures = page.evaluate(FIGURES)
