@@ -88,8 +88,8 @@ def test_few_files_stand_between_a_release_and_its_noise(monkeypatch: pytest.Mon
         with dp.live(MemoryLedger("deployment")) as door:
             door.release("a", 1, noise, sensitivity=1)
         own = [{file for file in stack if file.startswith(package)} for stack in stacks]
-        assert min(map(len, own)) <= 6
-        assert max(sum("sampling" not in file for file in stack) for stack in own) <= 4  # up to the mechanism; then its sampler
+        assert min(map(len, own)) <= 7  # one of them takes the frames from errors
+        assert max(sum("sampling" not in file for file in stack) for stack in own) <= 5  # up to the mechanism; then its sampler
 
 
 APART = np.array([0.0] + [100.0] * 999)  # one client is far from the others: its report tells whose it is, shuffled or not

@@ -138,7 +138,7 @@ def test_a_listed_nan_reaches_the_subject() -> None:
         ({"values": ["a"]}, "two different"),
         ({"values": "ab"}, "a list of the values"),
         ({"values": [1, 1]}, "two different"),
-        ({"values": [1, 2], "low": 0, "high": 1}, "left out where values are listed"),
+        ({"values": [1, 2], "low": 0, "high": 1}, "left out where values or bounds of columns are given"),
         ({}, "values="),
         ({"low": 0}, "values="),
     ],
