@@ -84,12 +84,12 @@ def test_the_options_listed_are_those_of_help() -> None:
 
 def test_every_command_and_option_shown_exists() -> None:
     text, known = README.read_text(encoding="utf-8"), {line.split()[1]: set(line.split()[2:]) for line in options().splitlines()}
-    shown = re.findall(r"dpaudit ([a-z]+)\b([^\n`|]*)", re.sub(r"```python.*?```", "", text, flags=re.DOTALL))
+    shown = re.findall(r"dpaudit ([a-z-]+)\b([^\n`|]*)", re.sub(r"```python.*?```", "", text, flags=re.DOTALL))
     used = [(command, option) for command, rest in shown if command in known for option in re.findall(r"--[a-z0-9-]+", rest)]
     for command, option in used:
         assert option in known[command] | EVERYWHERE, f"{command} has no {option}"
     assert {command for command, _ in used} >= {"audit", "certify", "verify", "check", "run", "account"}
-    assert set(re.findall(r"^\| `dpaudit ([a-z]+)", text, flags=re.MULTILINE)) | {"checkpoint"} == set(known)
+    assert set(re.findall(r"^\| `dpaudit ([a-z-]+)", text, flags=re.MULTILINE)) | {"checkpoint"} == set(known)
 
 
 def renew() -> None:
