@@ -94,7 +94,8 @@ def _overspent(subject: Subject, claim: Claim, paths: Sequence[PinnedPath], seed
 def _paths(proof: Proof, attack: Attack) -> list[PinnedPath]:
     """What replay pinned of a subject without a plan whose sensitivities are proven as declared. Of paths that release the same,
     and so cost the same, the one with the largest loss."""
-    upper, understated = proof.upper, any(finding.rule == "DPA003" for finding in proof.findings)
+    found = (*proof.findings, *attack.findings, *attack.observed.findings)  # a path that no sealed run took may understate, too
+    upper, understated = proof.upper, any(finding.rule == "DPA003" for finding in found)
     if upper is None or upper.sensitivity != "proven" or upper.path == "single" or understated or attack.finds("DPA002"):
         return []
     worst: dict[tuple[int, ...], PinnedPath] = {}

@@ -259,3 +259,22 @@ def test_samples_that_are_no_number_are_refused_in_words() -> None:
     subject = dp.subject(claim=dp.Claim("1"), neighbours=dp.replace_one(5, 0, 1))(lambda data, rng: 3)
     with pytest.raises(dp.DpauditError, match="samples must be a whole number of at least 100, not 'a'"):
         dp.audit(subject, samples="a")  # type: ignore[arg-type]
+
+
+def test_a_rare_path_that_declares_too_little_is_no_contradiction() -> None:
+    """With this seed only replay takes the second branch, which declares half of its sensitivity (random program 425)."""
+    sigma = "114828119/81190000"
+
+    @dp.subject(claim=dp.Claim("66293/10000", "1/100000"), neighbours=dp.replace_one(1, values=[0, 1]))
+    def program(x: Any, channel: Any) -> Any:
+        c = channel.release("c", np.abs(x).sum(), dp.Laplace(scale="4"), sensitivity="1")
+        if c > 0:
+            cells = np.stack([(x > 0.0).sum(), (x <= 0.0).sum()])
+            return c, channel.release("d", cells, dp.Gaussian(sigma=sigma), sensitivity=sigma)
+        return c, channel.release("e", x.mean(), dp.Laplace(scale="1/2"), sensitivity="1/2")
+
+    verdict = dp.audit(program, samples=200, seed=425)
+    assert "DPA003" in [finding.rule for finding in verdict.findings]
+    assert verdict.verdict == "certified"
+    assert verdict.upper is not None
+    assert verdict.upper.path == "enforced"
