@@ -52,6 +52,16 @@ def proof() -> list[Step]:
     return [*tail_steps()[:3], *union_steps()[:3]]
 
 
+def _by_union(argument: str, worst: float, evidence: Row) -> Decision:
+    """The verdict once exact tails and code agree: the proof's steps decide. ``worst``: log of the largest tail, in e^-L."""
+    steps = proof()
+    evidence["proof"] = rows(steps)
+    if broken(steps):
+        return decided("conditional", "exact tails hold, but the proof does not", evidence, "a proof")
+    reached = f"exact tails reach at most {math.exp(worst):.3g} of e^-L"
+    return decided("verified", f"{argument} batches: P(bad) ≤ N/T² ≤ 1/T for every T ≥ 3; {reached}", evidence)
+
+
 def central_gamma(quick: bool, *, width: lemma_central.Width = central_width) -> Decision:
     """n = |C_i| terms of coefficient at most c = 2m/q^i: P(noise > cσ·width(n, L)) ≤ e^{-L}; then N·|A_i|·4e^{-L_i} = N/T² ≤ 1/T.
 
@@ -84,14 +94,10 @@ def central_gamma(quick: bool, *, width: lemma_central.Width = central_width) ->
         {"γ": "printed", **lemma_central.coverage(2, lemma_central.printed_width)},
         {"γ": "corrected", **lemma_central.coverage(2, lambda n, level: 2 * width(n, float(level)))},
     ]
-    evidence["proof"] = rows(proof())
-    if broken(proof()):
-        return decided("conditional", "exact tails hold, but the proof does not", evidence, "a proof")
     argument = (
         "Bernstein with v ≤ |C_i|c², c = 2m/q^i, and a union over 4|A_i| events of e^-L = 1/(4|A_i|T²) in each of N ≤ log T"
     )
-    reached = f"exact tails reach at most {math.exp(worst):.3g} of e^-L"
-    return decided("verified", f"{argument} batches: P(bad) ≤ N/T² ≤ 1/T for every T ≥ 3; {reached}", evidence)
+    return _by_union(argument, worst, evidence)
 
 
 def local_gamma(quick: bool, *, width: lemma_local.Width = local_width) -> Decision:
@@ -132,14 +138,10 @@ def local_gamma(quick: bool, *, width: lemma_local.Width = local_width) -> Decis
     evidence["why it is needed"] = [
         {"γ": name, **lemma_local.coverage(one)} for name, one in (("printed", lemma_local.printed_width), ("corrected", width))
     ]
-    evidence["proof"] = rows(proof())
-    if broken(proof()):
-        return decided("conditional", "exact tails hold, but the proof does not", evidence, "a proof")
     argument = (
         "Bernstein with Σl_k² = ‖α‖² ≤ 2m/q^i and |l_k| ≤ 2m/q^i, and a union over 4|A_i| events of e^-L in each of N ≤ log T"
     )
-    reached = f"exact tails reach at most {math.exp(worst):.3g} of e^-L"
-    return decided("verified", f"{argument} batches: P(bad) ≤ N/T² ≤ 1/T for every T ≥ 3; {reached}", evidence)
+    return _by_union(argument, worst, evidence)
 
 
 USED = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import subprocess
 import sys
@@ -75,12 +76,31 @@ def test_locks_that_do_nothing_are_refused_at_opening(tmp_path: Path, shim: Path
             subprocess.run([sys.executable, "-c", OPEN, str(path)], check=True)
 
 
+LOCK = """
+import fcntl, sys
+with open(sys.argv[1], "r+b") as file:
+    fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+"""
+
+
+def may_lock(path: Path) -> bool:
+    """Can another process lock the file in both ways?"""
+    return subprocess.run([sys.executable, "-c", LOCK, str(path)], capture_output=True, check=False).returncode == 0
+
+
 def test_the_trial_leaves_no_lock_behind_and_works_without_locks_of_open_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "file"
     path.touch()
     refuse_idle_locks(path)
+    assert may_lock(path)
     monkeypatch.delattr("fcntl.F_OFD_SETLK")
     refuse_idle_locks(path)  # by a child process
     refuse_idle_locks(path)
+    assert may_lock(path)
+    with path.open("r+b") as held:  # the twin
+        fcntl.lockf(held, fcntl.LOCK_EX)
+        fcntl.flock(held, fcntl.LOCK_EX)
+        assert not may_lock(path)
