@@ -58,22 +58,26 @@ def _imports(name: str) -> Iterator[str]:
         tops = {name.partition(".")[0], *FOLLOWED}
         package = name if origin.name == "__init__.py" else name.rpartition(".")[0]
         stub = origin.with_suffix(".pyi")
-        named = _names_in(origin.read_bytes(), package) | (
-            _names_in(stub.read_bytes(), package) if stub.exists() else frozenset()
+        named = imported_names(origin.read_bytes(), package) | (
+            imported_names(stub.read_bytes(), package) if stub.exists() else frozenset()
         )
         yield from (each for each in named if each.partition(".")[0] in tops and _origin(each) is not None)
 
 
 @lru_cache(maxsize=4096)
-def _names_in(source: bytes, package: str) -> frozenset[str]:
-    """``package``: what relative imports start from."""
+def imported_names(source: bytes, package: str) -> frozenset[str]:
+    """The modules that a file names in its imports, also inside functions. ``package``: what relative imports start from.
+
+    ``from a import b`` names a and a.b, whichever of them is a module. Raises SyntaxError and ValueError for what is no Python.
+    """
     named: set[str] = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             named |= {each.name for each in node.names}
         elif isinstance(node, ast.ImportFrom):
-            parts = package.split(".")
-            above = ".".join(parts[: len(parts) - node.level + 1]) if node.level else ""
-            module = ".".join(part for part in (above, node.module or "") if part)
-            named |= {module, *(f"{module}.{each.name}" for each in node.names)}
+            parts = package.split(".") if package else []
+            above = parts[: len(parts) - node.level + 1] if node.level else []
+            module = ".".join([*above, *([node.module] if node.module else [])])
+            named |= {".".join(filter(None, (module, each.name))) for each in node.names if each.name != "*"}
+            named |= {module} if module else set()
     return frozenset(named)

@@ -6,13 +6,13 @@ while the code runs is not followed, and neither are data files.
 
 from __future__ import annotations
 
-import ast
 import site
 import sys
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
+
+from dpaudit.papers.code_digests import imported_names
 
 IMPORTS, LOCK = "imports", "lock"  # their names in a certificate
 LOCKS = (
@@ -39,7 +39,7 @@ def imported_modules(code: Path) -> dict[str, Path]:
     roots, modules, waiting = _import_roots(code), dict[str, Path](), list(own)
     while waiting:
         file = waiting.pop()
-        for name in _names_in(file.read_bytes(), _package_of(file, roots)):
+        for name in _names_in(file, _package_of(file, roots)):
             for module, place in _files_of(name, roots):
                 if module not in modules and place not in own:
                     modules[module] = place
@@ -96,21 +96,9 @@ def _files_of(name: str, roots: Sequence[Path]) -> Iterator[tuple[str, Path]]:
                 break
 
 
-@lru_cache(maxsize=1024)
-def _names_in(source: bytes, package: str) -> frozenset[str]:
-    """The modules that a file names in its imports, also inside functions; none where it cannot be read as Python."""
+def _names_in(file: Path, package: str) -> frozenset[str]:
+    """None where a file cannot be read as Python: it cannot be imported then."""
     try:
-        tree = ast.parse(source)
+        return imported_names(file.read_bytes(), package)
     except (SyntaxError, ValueError):
         return frozenset()
-    named: set[str] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            named |= {each.name for each in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            parts = package.split(".") if package else []
-            above = parts[: len(parts) - node.level + 1] if node.level else []
-            module = ".".join([*above, *([node.module] if node.module else [])])
-            named |= {".".join(filter(None, (module, each.name))) for each in node.names if each.name != "*"}
-            named |= {module} if module else set()
-    return frozenset(named)
