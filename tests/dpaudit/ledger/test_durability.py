@@ -68,7 +68,7 @@ def test_a_ledger_inherited_by_fork_is_refused_in_the_child_and_works_in_the_par
 
 
 def test_a_locked_ledger_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, faults: ModuleType) -> None:
-    monkeypatch.setattr("dpaudit.ledger.store.sqlite.entries._BUSY_SECONDS", 0.05)
+    monkeypatch.setattr("dpaudit.ledger.store.sqlite.connections.BUSY_SECONDS", 0.05)
     path = tmp_path / "a.ledger"
     with open_ledger(path) as ledger:
         other = sqlite3.connect(path, isolation_level=None)
@@ -85,7 +85,7 @@ def test_what_is_known_to_exceed_the_budget_is_refused_without_waiting_for_the_l
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Spends never fall. A key is looked up first, as its release may be stored already, so that does wait."""
-    monkeypatch.setattr("dpaudit.ledger.store.sqlite.entries._BUSY_SECONDS", 0.05)
+    monkeypatch.setattr("dpaudit.ledger.store.sqlite.connections.BUSY_SECONDS", 0.05)
     path = tmp_path / "a.ledger"
     with open_ledger(path, budget="1") as ledger:
         other = sqlite3.connect(path, isolation_level=None)

@@ -1,7 +1,7 @@
 """Makes ledger files, all or nothing.
 
-First the head is made, saying nothing; then the ledger is filled under another name and linked to its own while the head's turn
-is held. A process that is killed between leaves a head that says nothing without a ledger, and the next one goes on from there. A
+First the head is made, saying nothing; then the ledger is filled under another name and linked to its own while the head is
+held. A process that is killed between leaves a head that says nothing without a ledger, and the next one goes on from there. A
 head that says something, without its ledger, is a ledger that was lost: it is not begun anew in silence.
 """
 
@@ -36,7 +36,7 @@ def create(path: Path, entries: Iterable[bytes]) -> None:
             refuse_idle_locks(beside)
             head = HeadFile(beside, readonly=False)
             try:
-                with head.turn():
+                with head.writing:
                     if _is_named(head):
                         _create(path, head, entries)
             finally:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
+from types import TracebackType
 
 from dpaudit.ledger.errors import LedgerUnavailable, TamperedLedger, UnreadableLedger
 
@@ -18,18 +17,31 @@ _NOT_NOW = {
 }
 
 
-@contextmanager
-def named_errors(where: str) -> Iterator[None]:
+class named_errors:
     """Around everything that touches the file ``where``."""
-    try:
-        yield
-    except sqlite3.ProgrammingError:
+
+    __slots__ = ("_where",)
+
+    def __init__(self, where: str) -> None:
+        self._where = where
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if error is not None:
+            raise_named(error, self._where)
+
+
+def raise_named(error: BaseException, where: str) -> None:
+    """Raise dpaudit's own error for one of SQLite or the system; return for any other."""
+    if isinstance(error, sqlite3.ProgrammingError):
         raise LedgerUnavailable(where, "the ledger is closed; open it again") from None
-    except OSError as error:
+    if isinstance(error, OSError):
         raise LedgerUnavailable(where, f"the folder or file cannot be used: {error.strerror}") from None
-    except UnicodeDecodeError:  # Python, reading SQLite's own message about a damaged schema
+    if isinstance(error, UnicodeDecodeError):  # Python, reading SQLite's own message about a damaged schema
         raise TamperedLedger(where, "the file is damaged") from None
-    except sqlite3.Error as error:
+    if isinstance(error, sqlite3.Error):
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if code in _NOT_NOW:
             raise LedgerUnavailable(where, _NOT_NOW[code]) from None

@@ -8,7 +8,9 @@ returned. So on disk the head is never ahead of the log, whenever the machine st
 The file has two slots, each with its own check sum, in different sectors. The older one is overwritten, so that a write that the
 machine did not finish leaves the head before it, which is right as nothing was acknowledged on the strength of the new one.
 
-The file is also what writers queue for (``turn``): whoever writes entries or the head holds its lock.
+The file is also what processes queue for, in two rows. Whoever writes entries holds the file (``writing``); whoever makes them
+durable and writes the head holds one byte of it (``syncing``). So entries are committed while another process waits for the disk,
+and the next sync serves all of them together.
 """
 
 from __future__ import annotations
@@ -19,66 +21,100 @@ import re
 import tempfile
 import time
 import weakref
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
+from functools import lru_cache, partial
 from hashlib import sha256
 from pathlib import Path
+from types import TracebackType
 
 from dpaudit.ledger.errors import LedgerUnavailable, TamperedLedger
+from dpaudit.ledger.store.sqlite.byte_lock import free_byte, try_byte
 
 WAIT_SECONDS = 60.0  # for another process's turn, as long as for SQLite's own lock
 
 _SLOT, _LENGTH = 4096, 160  # bytes: the distance of the slots, and what is used of each
+_BYTE = 2**30 + 1  # nobody else locks it
 _TRIES = 3  # of reading while somebody writes; each finds a whole slot unless two writes pass meanwhile
 _FORM = re.compile(rb"dpaudit head 1\nsize (0|[1-9]\d{0,17})\nroot ([0-9a-f]{64})\ncheck ([0-9a-f]{32})\n *\Z")
 
 _open: weakref.WeakSet[HeadFile] = weakref.WeakSet()
 
 
+class Turn:
+    """Only one process at a time, again and again. Raises LedgerUnavailable when another one keeps it too long.
+
+    ``pause``: seconds until it is tried again, about as long as others usually keep it; it doubles up to 3 ms.
+    """
+
+    def __init__(self, path: Path, take: Callable[[], bool], free: Callable[[], object], pause: float) -> None:
+        self._path, self._try, self._free, self._pause = path, take, free, pause
+
+    def __enter__(self) -> None:
+        if not self._try():
+            self._wait()
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._free()
+
+    def _wait(self) -> None:
+        pause, until = self._pause, time.monotonic() + WAIT_SECONDS
+        while True:
+            time.sleep(pause)
+            if self._try():
+                return
+            if time.monotonic() > until:
+                raise LedgerUnavailable(str(self._path), "another process holds it; try again")
+            pause = min(2 * pause, 0.003)
+
+
 class HeadFile:
-    """A head that exists. ``write`` and what is decided by ``read`` before it belong inside ``turn``."""
+    """A head that exists. ``write`` and what is decided by ``read`` before it belong inside ``syncing``."""
 
     def __init__(self, path: Path, readonly: bool) -> None:
         self.path = path
         self.handle = os.open(path, os.O_RDONLY if readonly else os.O_RDWR)
+        self.writing = Turn(path, self._take, self._free, 0.0002)
+        self.syncing = self.writing if readonly else self._sync_turn()
         _open.add(self)
 
     def read(self) -> tuple[int, bytes]:
         """(size, root). Raises TamperedLedger if neither slot is whole."""
         for _ in range(_TRIES):
-            data = os.pread(self.handle, _SLOT + _LENGTH, 0)
-            found = [slot for slot in (_parse(data[:_LENGTH]), _parse(data[_SLOT:])) if slot is not None]
+            found = [slot for slot in self._slots() if slot is not None]
             if found:
                 return max(found)
         raise TamperedLedger(str(self.path), "the head of the ledger is damaged; put back its copy")
 
     def write(self, size: int, root: bytes) -> None:
         """Put a newer head in the place of the older slot, durably."""
-        first = _parse(os.pread(self.handle, _LENGTH, 0))
-        second = _parse(os.pread(self.handle, _LENGTH, _SLOT))
+        first, second = self._slots()
         older = 0 if first is None or (second is not None and first < second) else _SLOT
         os.pwrite(self.handle, _slot(size, root), older)
         os.fdatasync(self.handle)
 
-    @contextmanager
-    def turn(self) -> Iterator[None]:
-        """Only one process at a time. Raises LedgerUnavailable when another one keeps it too long."""
-        self._take()
-        try:
-            yield
-        finally:
-            fcntl.flock(self.handle, fcntl.LOCK_UN)
+    def _slots(self) -> tuple[tuple[int, bytes] | None, tuple[int, bytes] | None]:
+        data = os.pread(self.handle, _SLOT + _LENGTH, 0)
+        return _parse(data[:_LENGTH]), _parse(data[_SLOT:])
 
-    def _take(self) -> None:
-        pause, until = 0.0002, time.monotonic() + WAIT_SECONDS
-        while True:
-            try:
-                return fcntl.flock(self.handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                if time.monotonic() > until:
-                    raise LedgerUnavailable(str(self.path), "another process holds it; try again") from None
-            time.sleep(pause)
-            pause = min(2 * pause, 0.003)
+    def _take(self) -> bool:
+        try:
+            fcntl.flock(self.handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+    def _free(self) -> None:
+        fcntl.flock(self.handle, fcntl.LOCK_UN)
+
+    def _sync_turn(self) -> Turn:
+        """A row of its own; where single bytes cannot be locked so, the writers' row serves."""
+        taken = try_byte(self.handle, _BYTE)
+        if taken is None:
+            return self.writing
+        if taken:
+            free_byte(self.handle, _BYTE)
+        return Turn(self.path, lambda: bool(try_byte(self.handle, _BYTE)), partial(free_byte, self.handle, _BYTE), 0.001)
 
     def close(self) -> None:
         if self.handle >= 0:
@@ -120,6 +156,7 @@ def _slot(size: int, root: bytes) -> bytes:
     return (text + b"check %s\n" % sha256(text).hexdigest()[:32].encode()).ljust(_LENGTH)
 
 
+@lru_cache(maxsize=64)  # most were read before
 def _parse(slot: bytes) -> tuple[int, bytes] | None:
     found = _FORM.match(slot)
     if found is None or _slot(size := int(found[1]), root := bytes.fromhex(found[2].decode())) != slot:

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import fcntl
 import os
-import struct
 import subprocess
 import sys
 from pathlib import Path
 
 from dpaudit.ledger.errors import LedgerUnavailable
+from dpaudit.ledger.store.sqlite.byte_lock import free_byte, try_byte
 
 _BYTE = 2**30  # a byte that nobody else locks
 _CHILD = """
@@ -67,18 +67,10 @@ def _ranges_exclude(first: int, second: int, path: Path) -> bool:
 
 
 def _kept_out(second: int, path: Path) -> bool:
-    command = getattr(fcntl, "F_OFD_SETLK", None)
-    if command is not None and sys.maxsize > 2**32:
-        # struct flock of 64-bit Linux: type, whence, start, length, process
-        wanted = struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, _BYTE, 1, 0)
-        try:
-            fcntl.fcntl(second, command, wanted)
-        except (BlockingIOError, PermissionError):
-            return True
-        except OSError:
-            pass  # this kernel does not know such locks
-        else:
-            fcntl.fcntl(second, command, struct.pack("hhqqi4x", fcntl.F_UNLCK, os.SEEK_SET, _BYTE, 1, 0))
-            return False
+    taken = try_byte(second, _BYTE)
+    if taken:
+        free_byte(second, _BYTE)
+    if taken is not None:
+        return not taken
     child = [sys.executable, "-I", "-c", _CHILD, str(path), str(_BYTE)]
     return subprocess.run(child, check=False).returncode == 7
