@@ -15,7 +15,7 @@ $(VENV)/.core: pyproject.toml constraints.txt
 
 $(VENV)/.full: $(VENV)/.core
 	$(INSTALL) torch==2.13.0
-	$(INSTALL) --editable ".[peers,postgres,reports,scheduler,test,dev]"
+	$(INSTALL) --editable ".[peers,postgres,reports,scheduler,telemetry,test,dev]"
 	touch $@
 
 demo: $(VENV)/.core
@@ -115,7 +115,7 @@ readme: $(VENV)/.full
 lock:
 	rm -rf $(VENV)-lock && python3 -m venv $(VENV)-lock
 	$(VENV)-lock/bin/python -m pip install --quiet torch==2.13.0
-	$(VENV)-lock/bin/python -m pip install --quiet --editable ".[peers,postgres,reports,scheduler,test,dev]"
+	$(VENV)-lock/bin/python -m pip install --quiet --editable ".[peers,postgres,reports,scheduler,telemetry,test,dev]"
 	$(VENV)-lock/bin/python -m pip freeze --exclude-editable | sed 's/+cpu$$//' | grep -v '^#\|@ file' > constraints.txt
 	rm -rf $(VENV)-lock
 

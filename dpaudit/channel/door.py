@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from fractions import Fraction
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -21,7 +22,7 @@ from dpaudit.channel.planned.plan import Plan
 from dpaudit.channel.planned.plan_progress import CallFacts, Progress
 from dpaudit.channel.proven_sensitivity import Proving
 from dpaudit.channel.release_cost import Amplifier, Composer, Repetition, cost, no_amplification, plain_sums
-from dpaudit.channel.release_log import log_release
+from dpaudit.channel.release_log import heard, log_release
 from dpaudit.channel.selection.verbs import Selecting
 from dpaudit.channel.streams.binary_tree import Tree, open_tree
 from dpaudit.channel.streams.poisson_sample import SampledPart, check_origin
@@ -384,17 +385,21 @@ class Channel(Selecting):
             return self._kept.passed(draw, key, what, self._index)
         if record is None or self.trials is not None:
             raise DpauditError("a ledger records one run; open the door without trials")
-        output, fresh = written(self._ledger, record, draw, key)
-        if self._live:
-            log_release(record, fresh=fresh)
+        if not self._live:
+            return written(self._ledger, record, draw, key)
+        output, fresh = heard(record, self._ledger, partial(written, self._ledger, record, draw, key))
+        log_release(record, fresh=fresh)
         return output, fresh
 
     def _write(self, record: Release) -> None:
         """Charge and write down what is drawn afterwards, and kept by nobody."""
-        if self._ledger is not None:
+        if self._ledger is None:
+            return
+        if not self._live:
             self._ledger.append(record)
-            if self._live:
-                log_release(record)
+            return
+        heard(record, self._ledger, partial(self._ledger.append, record))
+        log_release(record)
 
     def _remember(
         self, asked: Asked, kind: str, query: np.ndarray, output: np.ndarray, record: Release | None, **more: Any

@@ -1,13 +1,46 @@
-"""What a live door says to Python's ``logging`` under the name ``dpaudit``: what its ledger holds of a release, never a value."""
+"""What a live door says of its releases, to Python's ``logging`` under the name ``dpaudit`` and to whoever listens: what its
+ledger holds, never a value."""
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from typing import Any, TypeVar
 
 from dpaudit.claims import show
-from dpaudit.ledger import Release
+from dpaudit.ledger import Ledger, Release
 
 LOGGER = logging.getLogger("dpaudit")
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Passage:
+    """What is public of a release before it is charged."""
+
+    name: str
+    to: str
+    mechanism: str
+    epsilon: Fraction | None
+    delta: Fraction
+
+
+# Each gets the passage, its ledger and the work, and must do the work: charge, draw, store.
+Listener = Callable[[Passage, Ledger, Callable[[], Any]], Any]
+LISTENERS: list[Listener] = []
+
+
+def heard(record: Release, ledger: Ledger, work: Callable[[], Result]) -> Result:
+    """Do the work, in the presence of whoever listens."""
+    if not LISTENERS:
+        return work()
+    passage = Passage(record.name, record.to, record.mechanism, record.epsilon, record.delta)
+    for listener in tuple(LISTENERS):
+        work = partial(listener, passage, ledger, work)
+    return work()
 
 
 def log_release(record: Release, *, fresh: bool = True) -> None:
