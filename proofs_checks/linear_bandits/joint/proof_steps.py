@@ -18,14 +18,15 @@ CELLS = 1024
 
 @dataclass(frozen=True)
 class Step:
-    """One step: what it says, why it holds, and whether what can be computed of it came out so."""
+    """One step: what it says, why it holds, and whether what was computed of it came out so; None where only the words argue."""
 
     says: str
     why: str
-    holds: bool
+    holds: bool | None = None
 
     def row(self) -> dict[str, str]:
-        return {"step": self.says, "because": self.why, "holds": "yes" if self.holds else "NO"}
+        shown = "argued" if self.holds is None else "computed" if self.holds else "NO"
+        return {"step": self.says, "because": self.why, "holds": shown}
 
 
 def rows(steps: Iterable[Step]) -> list[dict[str, str]]:
@@ -33,7 +34,7 @@ def rows(steps: Iterable[Step]) -> list[dict[str, str]]:
 
 
 def broken(steps: Iterable[Step]) -> list[str]:
-    return [step.says for step in steps if not step.holds]
+    return [step.says for step in steps if step.holds is False]
 
 
 def number(value: Fraction | int | str) -> Ball:

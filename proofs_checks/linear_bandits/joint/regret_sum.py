@@ -159,10 +159,13 @@ def _orders() -> bool:
 
 def order_constants(dim: int, support: int, delta: float) -> dict[str, float]:
     """C(d) of the order each theorem claims: √(Tℓ) + ℓ²/ε; (1 + 1/ε0)√(Tℓ); √(Tℓ) + √log(4/δ)·ℓ^{3/2}/ε."""
-    slope, one = level_slope(dim), 11 + 1 + 2.44 * support  # 1 for the net
+    start, root, batch, early, late = (
+        float(each) for each in (PROVEN.start, PROVEN.root, PROVEN.batch, PROVEN.early, PROVEN.late)
+    )
+    slope, one = level_slope(dim), start + 1 + 2.44 * support  # 1 for the net
     both = dim * slope
-    central = max(one + 74 * math.sqrt(both), 82 * dim * (slope + 2 * math.sqrt(support * slope)))
-    local = one + 74 * math.sqrt(8 * both) + 82 * 1.16 * both
-    free = one + 13 * 16 * math.e * math.log(2 / delta) + 74 * (1 + math.sqrt(8)) * math.sqrt(both) + 82 * 1.16 * both
-    shuffled = max(free, float(KAPPA) * (82 * math.sqrt(2 * both) + 67.2 * both))
+    central = max(one + root * math.sqrt(both), batch * dim * (slope + 2 * math.sqrt(support * slope)))
+    local = one + root * math.sqrt(8 * both) + batch * 1.16 * both
+    free = one + early * 16 * math.e * math.log(2 / delta) + root * (1 + math.sqrt(8)) * math.sqrt(both) + batch * 1.16 * both
+    shuffled = max(free, float(PROVEN.kappa) * (batch * math.sqrt(2 * both) + late * both))
     return {"central": central, "local": local, "shuffled": shuffled}

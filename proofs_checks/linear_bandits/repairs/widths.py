@@ -49,7 +49,7 @@ def _noise_part(model: Model, horizon: int, power: float, pulls: list[int], rank
 
 def proof() -> list[Step]:
     """Tail and union, step by step."""
-    return [*tail_steps()[:3], *union_steps()[:3]]
+    return [*tail_steps()[:4], *union_steps()[:3]]
 
 
 def _by_union(argument: str, worst: float, evidence: Row) -> Decision:

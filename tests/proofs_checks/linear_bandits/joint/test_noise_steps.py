@@ -8,7 +8,14 @@ from fractions import Fraction
 import flint
 import pytest
 
-from proofs_checks.linear_bandits.joint.noise_steps import identity, logarithm_step, tail_steps, union_steps
+from proofs_checks.linear_bandits.joint.noise_steps import (
+    identity,
+    lattice_mgf,
+    lattice_step,
+    logarithm_step,
+    tail_steps,
+    union_steps,
+)
 from proofs_checks.linear_bandits.joint.proof_steps import broken
 from proofs_checks.shared.laplace_tails import tail_of_distinct
 
@@ -35,3 +42,12 @@ def test_exact_tails_lie_below_the_bound_and_above_it_at_a_third_of_the_width(co
     width = 2 * math.sqrt(v * level) + c * level
     assert float(tail_of_distinct(terms, width)) <= math.exp(-level)
     assert float(tail_of_distinct(terms, width / 3)) > math.exp(-level)
+
+
+def test_the_lattice_mgf_is_the_sum_of_its_terms_and_wider_noise_is_noticed():
+    rate, step, scale = Fraction(1, 4), Fraction(1, 2), Fraction(3)
+    weights = [(k, math.exp(-abs(k) / 6)) for k in range(-2000, 2001)]
+    summed = sum(weight * math.exp(k / 8) for k, weight in weights) / sum(weight for _, weight in weights)
+    assert float(lattice_mgf(rate, step, scale)) == pytest.approx(summed, rel=1e-12)
+    assert lattice_step().holds
+    assert lattice_step(Fraction(1001, 1000)).holds is False
