@@ -7,7 +7,6 @@ the composition of the larger curve: neither direction dominates in general (Leb
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from fractions import Fraction
@@ -30,7 +29,7 @@ from dpaudit.accountants.sampling.contours.tilted_law import short
 from dpaudit.accountants.sampling.groups import DIRECTIONS, Direction, SampledGaussian, canonical, plain_part, sampled_part, steps
 from dpaudit.accountants.sampling.lattice.grid_search import added_delta, added_epsilon, grid_delta, grid_epsilon
 from dpaudit.claims import Enclosure, InvalidValue, Number, exact_delta, exact_epsilon, float_down, float_up, positive
-from dpaudit.claims.balls import decimal, precision, upper
+from dpaudit.claims.balls import ball, decimal, precision, upper
 
 METHOD = "Poisson-subsampled Gaussian, certified contour"
 _DIGITS = 15
@@ -144,14 +143,15 @@ def _epsilon(composed: Composition, delta: Fraction, enough: Fraction | None = N
 def _simple_bound(composed: Composition, delta: Fraction) -> Fraction:
     """ε by one moment, or the largest loss there is."""
     largest, most = _largest_loss(composed), moment_bound(composed, delta)
-    return min(most, Fraction(largest)) if largest < math.inf else most
+    return most if largest is None else min(most, largest)
 
 
-def _largest_loss(composed: Composition) -> float:
-    """For add, L = −ln w < −ln(1−q): no more than the sum of these, rounded up; infinite where something has no largest loss."""
+def _largest_loss(composed: Composition) -> Fraction | None:
+    """For add, L = −ln w < −ln(1−q): no more than the sum of these, rounded up; None where something has no largest loss."""
     if composed.direction == "remove" or composed.mu_squared or composed.others:
-        return math.inf
-    return sum(-group.count * math.log1p(-float_up(group.rate)) for group in composed.groups) * (1 + 1e-9)
+        return None
+    with precision(BITS):
+        return upper(sum((-group.count * (-ball(group.rate)).log1p() for group in composed.groups), start=ball(0)))
 
 
 def _attempts(composed: Composition, delta: Fraction) -> list[Callable[[Ends], Ends]]:
@@ -173,7 +173,8 @@ def _delta(composed: Composition, epsilon: Fraction, enough: Fraction = Fraction
     curve = _closed(composed)
     if curve is not None:
         return curve(epsilon)
-    if epsilon >= _largest_loss(composed):
+    largest = _largest_loss(composed)
+    if largest is not None and epsilon >= largest:
         return Fraction(0), Fraction(0)
     below, above = float_down(epsilon), float_up(epsilon)  # δ falls: its upper end at the smaller, its lower at the larger ε
     low, high = Fraction(0), moment_delta(composed, epsilon)

@@ -15,6 +15,7 @@ from fractions import Fraction
 from dpaudit.accountants.sampling.accountant import sampled_epsilon
 from dpaudit.accountants.sampling.groups import SampledGaussian
 from dpaudit.claims import Enclosure, InvalidValue, Number, exact_delta, positive, whole
+from dpaudit.claims.balls import ball, precision, upper
 
 REPLACE_ONE = (
     "replace-one under Poisson sampling is charged as a group of two add/remove steps, (2ε, (1 + e^ε)δ): that opposite moves are "
@@ -71,7 +72,8 @@ def discrete_epsilon(groups: list[tuple[Fraction, Fraction, Fraction, int]], del
 
 def group_of_two(epsilon: Fraction, delta: Fraction) -> tuple[Fraction, Fraction]:
     """(2ε, (1 + e^ε)δ), rounded up: two steps of add/remove make one replacement (Dwork & Roth 2014, Thm 2.2, with δ)."""
-    grown = Fraction(math.nextafter(math.exp(float(epsilon)), math.inf) * (1 + 1e-12))
+    with precision(64):
+        grown = upper(ball(epsilon).exp())
     return 2 * epsilon, min(Fraction(1), (1 + grown) * delta)
 
 

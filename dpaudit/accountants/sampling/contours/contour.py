@@ -17,7 +17,7 @@ import flint
 import numpy as np
 
 from dpaudit.accountants.sampling.contours.decay import Decay
-from dpaudit.accountants.sampling.contours.elementary import SLACK, Complexes, U, turn
+from dpaudit.accountants.sampling.contours.elementary import LIBRARY, SLACK, Complexes, U, exp_up, turn
 from dpaudit.accountants.sampling.contours.nodes import Nodes, ratios
 from dpaudit.accountants.sampling.contours.panels import beyond, cut_for, tilted_law
 from dpaudit.accountants.sampling.contours.plans import Place
@@ -90,7 +90,7 @@ class Contour:
             self.below = composed.log_moment(place.below) if place.below else None
             self.above = composed.log_moment(place.above)
         decays = [
-            (Decay.of(group, composed.direction, c, float(one.mid())), group.count)
+            (Decay.of(group, composed.direction, c, _around(one)), group.count)
             for group, one in zip(floats, singles, strict=True)
         ]
         count, self.tail = _ending(decays, float(composed.mu_squared), place, max(_TAIL + place.cancelled, 10.0))
@@ -181,6 +181,11 @@ class Contour:
         return left + one(place.above, self.above)
 
 
+def _around(value: Any) -> tuple[float, float]:
+    """Floats not above and not below a ball."""
+    return math.nextafter(float(value.lower()), -math.inf), math.nextafter(float(value.upper()), math.inf)
+
+
 def _from_balls(values: Sequence[Any]) -> Nodes:
     middles = np.array([complex(float(v.real.mid()), float(v.imag.mid())) for v in values])
     errors = np.array([float(v.real.rad()) + float(v.imag.rad()) for v in values]) + 4 * U * np.abs(middles)
@@ -197,19 +202,19 @@ def _ending(decays: Sequence[tuple[Decay, int]], mu_squared: float, place: Place
 
     def log_bound(low: float, high: float) -> float:
         total = sum(count * decay.log_bound(low, high) for decay, count in decays)
-        return total - mu_squared * low * low / 2 * (1 - 1e-9)
+        return (total - mu_squared * low * low / 2) * (1 - LIBRARY)  # each summand is ≤ 0 and rounded a few times
 
     edges = [max(4 * h, _first_guess(decays, mu_squared, nats))]
-    while edges[0] > 8 * h and 2 / h / edges[0] * math.exp(log_bound(edges[0], edges[0] * _GROWTH)) < target:
+    while edges[0] > 8 * h and 2 / h / edges[0] * exp_up(log_bound(edges[0], edges[0] * _GROWTH)) < target:
         edges[0] = max(4 * h, edges[0] / _GROWTH)
     tails: list[float] = []
     while True:
         low = edges[-1]
-        beyond = 2 / h / (low - h) * math.exp(log_bound(low, math.inf))
+        beyond = 2 / h / (low - h) * exp_up(log_bound(low, math.inf))
         if beyond < target / 4 or low > 1e3 * MOST_NODES * h:
             break
         high = low * min(2.0, _GROWTH * 1.07 ** len(tails))  # far out, coarse stretches do
-        tails.append(2 / h / (low - h) * math.exp(log_bound(low, high)))
+        tails.append(2 / h / (low - h) * exp_up(log_bound(low, high)))
         edges.append(high)
     tails.append(beyond)
     sums = np.cumsum(tails[::-1])[::-1]  # from edge i on
@@ -222,7 +227,7 @@ def _ending(decays: Sequence[tuple[Decay, int]], mu_squared: float, place: Place
             raise TooMany("too many nodes")
         index = affordable[-1]
         count = math.ceil(edges[index] / h) + 1
-    return count, float(sums[index]) * (1 + 1e-6)
+    return count, float(sums[index]) * (1 + 16 * LIBRARY)
 
 
 def _first_guess(decays: Sequence[tuple[Decay, int]], mu_squared: float, nats: float) -> float:

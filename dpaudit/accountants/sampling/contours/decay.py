@@ -9,10 +9,11 @@ product of the least weight and the least 1/L'.
     |φ| ≤ 1 − Σ_W (ν_W − |ν̂_W|) with the sum over disjoint sets.
 (c) |φ| ≤ V/t with V the total variation of the density of L. Its logarithm ψ(u) = −u²/2 + (s+1) ln w − u/σ + const has
     ψ' = −u − 1/σ + (s+1)p/σ, p logistic: at most three zeros, hence at most two peaks, and V ≤ 4 max e^ψ.
-Floats with a margin of 10^-9 relatively: each quantity is made of fewer than 2^10 operations with relative errors below 2^-45.
-The sines are bounded from the side that counts (``least_sine``, ``largest_sine``), by nothing but IEEE operations. What is left
-to a library is one ``math.log`` or ``log1p`` per bound, which would have to be off by 10^-9, a million units in the last place.
-Where the blocks begin (``_core``) is found in floats and proves nothing: any blocks do.
+Every quantity errs to the side that counts. ln w comes with its error, p with ``SHARE_ERROR``; sines are bounded from that side
+(``least_sine``, ``largest_sine``), logarithms are balls. Places are off by the errors of ln w: by Minkowski's inequality that
+lowers the deviation of W by at most the largest of them. The sums are of at most 160 positive numbers, each made by fewer than
+100 roundings: off by a part below 2^-40, for which ``_PART`` is taken off. Where the blocks begin (``_core``) is found in floats
+and proves nothing: any blocks do.
 """
 
 from __future__ import annotations
@@ -20,78 +21,106 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import flint
 import numpy as np
+import numpy.typing as npt
 
-from dpaudit.accountants.sampling.contours.elementary import TURN_ERROR, Floats, U, exp, turn
-from dpaudit.accountants.sampling.contours.tilted_law import FloatGroup, exponent_power, log_ratio
+from dpaudit.accountants.sampling.contours.elementary import SLACK, TURN_ERROR, Floats, U, exp, log_up, turn
+from dpaudit.accountants.sampling.contours.tilted_law import SHARE_ERROR, FloatGroup, exponent_power, log_ratio
 from dpaudit.accountants.sampling.groups import Direction
 
 _BLOCKS = 160
 _COVERED = 12.0  # nats below the largest weight up to which blocks reach
-_MARGIN = 1e-9
+_PART = 2.0**-27  # relative
+_LEAST_SHARE = 1e-280
+_LOG_ROOT = 0.9189385332046727  # ln √(2π), within U
 _SECOND_PEAK = 0.2173  # above the second maximum of |sin x/x|
 
 
 @dataclass(frozen=True)
 class Decay:
-    """Blocks of ν under a tilt: where their losses begin, how wide they are, their masses; and V of (c)."""
+    """Blocks of ν under a tilt: where their losses begin, within ``errors``, least widths, masses; and ln V of (c)."""
 
     starts: Floats
     widths: Floats
+    errors: Floats
     masses: Floats
-    variation: float
+    log_variation: float
 
     @classmethod
-    def of(cls, group: FloatGroup, direction: Direction, c: float, log_moment: float) -> Decay:
-        """``log_moment``: ln E e^{cL}, within 10^-10."""
+    def of(cls, group: FloatGroup, direction: Direction, c: float, log_moment: tuple[float, float]) -> Decay:
+        """``log_moment``: floats not above and not below ln E e^{cL}."""
         s = exponent_power(direction, c)
         low, high = _core(group, s)
         edges = np.linspace(low, high, _BLOCKS + 1)
-        middles = (edges[1:] + edges[:-1]) / 2
-        log_w, _, share = log_ratio(group, edges)
-        log_middle, _, share_middle = log_ratio(group, middles)
-        if s > 0:  # s ln w is convex: above its tangent; the rest is concave: least at an end
-            slope, half = s * share_middle * group.inverse, (edges[1:] - edges[:-1]) / 2
-            ends = (s * log_middle - slope * half - edges[:-1] ** 2 / 2, s * log_middle + slope * half - edges[1:] ** 2 / 2)
-        else:
-            exponents = s * log_w - edges**2 / 2
-            ends = (exponents[:-1], exponents[1:])
-        base = log_moment + math.log(2 * math.pi) / 2
-        least = exp(np.minimum(ends[0], ends[1]) - base - 1e-9) / (share[1:] * group.inverse)
-        widths = np.maximum(0.0, log_w[1:] - log_w[:-1]) * (1 - _MARGIN)
-        masses = least * widths * (1 - _MARGIN)
-        starts = log_w[:-1] - log_w[0]
-        return cls(starts, widths, masses, _variation(group, s, base))
+        log_w, error, share = log_ratio(group, edges)
+        exponents, lost = _least_exponents(group, s, edges, log_w, error)
+        base = log_moment[1] + _LOG_ROOT
+        lost = lost + 16 * U * (np.abs(exponents) + abs(base))
+        sizes = edges[1:] - edges[:-1]
+        by_slope = share[:-1] * group.inverse * sizes * (1 - _PART)  # p grows: the slope of ln w is least at the left
+        widths = np.maximum(by_slope, (log_w[1:] - log_w[:-1]) * (1 - 4 * U) - (error[1:] + error[:-1]) * SLACK)
+        known = share[:-1] > _LEAST_SHARE  # elsewhere e^y is no float
+        steep = np.where(known, share[1:], 1.0) * group.inverse
+        least = exp(np.minimum(exponents - base - lost * SLACK, 600.0)) * (1 - _PART) / steep
+        return cls(
+            log_w[:-1] - log_w[0],
+            np.where(known, widths, 0.0),
+            (error[:-1] + 4 * U * (np.abs(log_w[:-1]) + abs(log_w[0]))) * SLACK,
+            np.where(known, least * widths, 0.0) * (1 - _PART),
+            _log_variation(group, s, log_moment[0] + _LOG_ROOT),
+        )
 
     def fall(self, low: float, high: float) -> float:
         """A lower bound on 1 − |φ(c+it)/φ(c)| for all t in [low, high]; high ≤ 2·low."""
         wide = self.widths * (2 * high) > math.pi
         gained, some = 0.0, bool(wide.any())
         if some:
-            x = low * self.widths[wide] / 2
-            envelope = np.maximum(np.where(x < math.pi, largest_sine(x) / x, 0.0), np.minimum(_SECOND_PEAK, 1 / x)) + _MARGIN
-            gained = float((self.masses[wide] * np.maximum(0.0, 1 - envelope)).sum())
+            x = low * self.widths[wide] / 2 * (1 - 4 * U)
+            envelope = np.maximum(np.where(x < math.pi, largest_sine(x) / x, 0.0), np.minimum(_SECOND_PEAK, 1 / x))
+            gained = float((self.masses[wide] * np.maximum(0.0, 1 - envelope * (1 + _PART))).sum())
         if not some or not wide.all():
-            narrow = ~wide if some else slice(None)
-            starts, widths, masses = self.starts[narrow], self.widths[narrow], self.masses[narrow]
-            place = (starts * (2 * high / math.pi)).astype(np.int64)
-            first = np.flatnonzero(np.concatenate([[True], place[1:] != place[:-1]]))
-            sizes = np.diff(np.concatenate([first, [len(place)]]))
-            middle = starts - np.repeat(starts[first], sizes) + widths / 2
-            mass = np.add.reduceat(masses, first)
-            mean = np.add.reduceat(masses * middle, first) / np.maximum(mass, 1e-300)
-            spread = np.add.reduceat(masses * ((middle - np.repeat(mean, sizes)) ** 2 + widths**2 / 12), first)
-            last = first + sizes - 1
-            span = starts[last] - starts[first] + widths[last]
-            turns = 2 * least_sine(np.minimum(low * span, math.pi) / 2) ** 2 / np.maximum(span, 1e-300) ** 2
-            gained += float((spread * turns).sum())
-        return max(0.0, gained * (1 - 1e-6) - 1e-15)
+            gained += self._gained(~wide if some else slice(None), low, high)
+        return max(0.0, gained * (1 - _PART))
+
+    def _gained(self, narrow: npt.NDArray[np.bool_] | slice, low: float, high: float) -> float:
+        """Σ_W (ν_W − |ν̂_W|) over sets of narrow blocks, by (a)."""
+        starts, widths, masses = self.starts[narrow], self.widths[narrow], self.masses[narrow]
+        place = (starts * (2 * high / math.pi * (1 + _PART))).astype(np.int64)
+        first = np.flatnonzero(np.concatenate([[True], place[1:] != place[:-1]]))
+        sizes = np.diff(np.concatenate([first, [len(place)]]))
+        middle = starts - np.repeat(starts[first], sizes) + widths / 2
+        mass = np.add.reduceat(masses, first)
+        mean = np.add.reduceat(masses * middle, first) / np.maximum(mass, 1e-300)
+        spread = np.add.reduceat(masses * ((middle - np.repeat(mean, sizes)) ** 2 + widths**2 / 12), first)
+        last = first + sizes - 1
+        off = np.maximum.reduceat(self.errors[narrow], first)
+        span = (starts[last] - starts[first] + widths[last] + 2 * off) * (1 + _PART)
+        # what is off moves the deviation √(spread/mass), and so does a mean that is off by some 200 U of the span
+        moved = off + 2.0**-40 * span
+        deviation = np.maximum(0.0, np.sqrt(spread / np.maximum(mass, 1e-300)) - moved)
+        turns = 2 * least_sine(np.minimum(low * span, math.pi) / 2 * (1 - 4 * U)) ** 2 / np.maximum(span, 1e-300) ** 2
+        return float((mass * deviation**2 * turns).sum())
 
     def log_bound(self, low: float, high: float) -> float:
         """An upper bound on ln |φ(c+it)/φ(c)| for all t in [low, high]; ``high`` may be infinite."""
-        by_variation = math.log(self.variation / low) + _MARGIN
-        by_blocks = math.log1p(-min(self.fall(low, high), 1 - 1e-12)) if high <= 2 * low else 0.0
-        return min(0.0, by_variation, by_blocks)
+        by_variation = self.log_variation + log_up(1 / low * (1 + 2 * U))
+        fall = min(self.fall(low, high), 1 - 1e-12) if high <= 2 * low else 0.0
+        by_blocks = math.nextafter(float(flint.arb(-fall).log1p().upper()), math.inf) if fall else 0.0
+        return min(0.0, by_variation + 4 * U * abs(by_variation), by_blocks)
+
+
+def _least_exponents(group: FloatGroup, s: float, edges: Floats, log_w: Floats, error: Floats) -> tuple[Floats, Floats]:
+    """The least of s ln w − u²/2 on each block, and how far off that may be."""
+    squares = edges**2 / 2
+    if s <= 0:  # concave: least at an end
+        exponents, off = s * log_w - squares, -s * error + 8 * U * (np.abs(s * log_w) + squares)
+        return np.minimum(exponents[:-1], exponents[1:]), np.maximum(off[:-1], off[1:])
+    middles = (edges[1:] + edges[:-1]) / 2  # s ln w is convex: above its tangent; the rest is concave: least at an end
+    at, at_error, share = log_ratio(group, middles)
+    rise = s * share * group.inverse * (edges[1:] - edges[:-1]) / 2
+    off = s * at_error + 2 * SHARE_ERROR * rise + 8 * U * (np.abs(s * at) + rise + np.maximum(squares[:-1], squares[1:]))
+    return np.minimum(s * at - rise - squares[:-1], s * at + rise - squares[1:]), off
 
 
 def least_sine(x: Floats) -> Floats:
@@ -119,13 +148,17 @@ def _core(group: FloatGroup, s: float) -> tuple[float, float]:
     return float(u[max(0, inside[0] - 1)]), float(u[min(len(u) - 1, inside[-1] + 1)])
 
 
-def _variation(group: FloatGroup, s: float, base: float) -> float:
-    """4 max e^ψ: between points a distance d apart ψ is at most its largest value there plus d²/8 max |ψ''|."""
+def _log_variation(group: FloatGroup, s: float, base: float) -> float:
+    """ln of 4 max e^ψ: between points a distance d apart ψ is at most its largest value there plus d²/8 max |ψ''|."""
     low, high = group.reach(s)
     low -= 2 * group.inverse + 1  # ψ' > 0 there and before, and < 0 beyond the other end unless that is the cut
     u = np.linspace(low, high, 800)
-    log_w, _, _ = log_ratio(group, u)
+    log_w, error, _ = log_ratio(group, u)
     # L' = p/σ with p = q e^y/w: ln(1/L') = ln w − y − ln q + ln σ
-    psi = (s + 1) * log_w - u * u / 2 - (u * group.inverse - group.half) - math.log(group.q) - math.log(group.inverse)
-    bend = (1 + abs(s + 1) * group.inverse**2 / 4) * float(u[1] - u[0]) ** 2 / 8
-    return 4 * float(exp(np.array([min(float(psi.max()) + bend - base + 1e-9, 690.0)]))[0])
+    y = u * group.inverse - group.half
+    psi = (s + 1) * log_w - u * u / 2 - y
+    off = abs(s + 1) * error + 8 * U * (np.abs((s + 1) * log_w) + u * u + np.abs(u) * group.inverse + group.half)
+    bend = (1 + abs(s + 1) * group.inverse**2 / 4) * float(u[1] - u[0]) ** 2 / 8 * SLACK
+    scale = log_up(4 / group.q / group.inverse * (1 + 8 * U))
+    highest = float((psi + off * SLACK).max())
+    return highest + bend + scale - base + 16 * U * (abs(highest) + bend + abs(scale) + abs(base))

@@ -7,8 +7,9 @@ Panels adapt to the phase: where w hardly moves they are wide, however large t i
 One panel of half-width r, m = 20 nodes, an ellipse with axes r(ρ ± 1/ρ)/2, ρ = 5: the rule is off by at most
 (64/15) r M ρ^{−2m}/(1 − ρ^{−2}), M the largest integrand on the ellipse (Trefethen 2008, Thm 4.5). There Im u ≤ v = 2.4 r, so
 |integrand| ≤ exp(max(−x²/2 + s ln w(x)) + v²/2 + |t| max arg w) · cos(v/2σ)^{−c} for add.
-Of these exponents the libraries' log, cos and atan2 are a part; 10^-6 is added, and 10^-9 of the angle: they would have to be off
-by millions of units in the last place. The rule itself (abscissae, weights, integrand) is made of proven functions alone.
+Of these exponents the libraries' log, cos, asin and atan2 are a part, within ``LIBRARY``; every rounding is added up beside them.
+The rule itself (abscissae, weights, integrand) is made of proven functions alone. An abscissa is off by at most 4U(|u| + 1), and
+that moves the weight and the loss by as much as their slopes say.
 """
 
 from __future__ import annotations
@@ -20,10 +21,11 @@ from functools import lru_cache
 import flint
 import numpy as np
 
-from dpaudit.accountants.sampling.contours.elementary import EXP_ERROR, SLACK, Floats, U, exp
+from dpaudit.accountants.sampling.contours.elementary import EXP_ERROR, SLACK, Floats, U, exp, exp_up
 from dpaudit.accountants.sampling.contours.tilted_law import (
     DROPPED,
     MOST_ABSCISSAE,
+    SHARE_ERROR,
     FloatGroup,
     TiltedLaw,
     TooMany,
@@ -38,6 +40,7 @@ from dpaudit.claims.balls import ball, precision, upper
 _NODES, _ELLIPSE = 20, 5.0
 _WIDE, _HIGH = (_ELLIPSE + 1 / _ELLIPSE) / 2, (_ELLIPSE - 1 / _ELLIPSE) / 2
 _LOG_RULE = math.log(64 / 15 / (1 - _ELLIPSE**-2)) - 2 * _NODES * math.log(_ELLIPSE)  # about −62.9
+_ROUNDING = 2.0**-20
 _GROWTH = 18.0  # nats that the integrand may grow by on an ellipse
 _WIDEST = 1.2
 _STEEPEST = 2.4  # v/σ
@@ -97,9 +100,12 @@ def _on_panels(group: FloatGroup, direction: Direction, c: float, t: float) -> t
     weights = exp(exponents - shift) * (radii[:, None] * rule).ravel()
     slope = np.abs(u) + abs(s) * share * group.inverse
     errors = abs(s) * error + 4 * U * (np.abs(s * log_w) + u * u / 2 + abs(shift)) + 8 * U * (np.abs(u) + 1) * (slope + 1)
-    down = max(-s, 0.0) * group.inverse * min(1.0, float(share[0]) * SLACK)
-    at_low = float(exponents[0]) + abs(low - u[0]) * float(slope[0] + 1) - shift
-    outside = math.exp(min(at_low, 600.0)) / (-low - down) * (1 + 1e-9)
+    error = error + 8 * U * (np.abs(u) + 1) * share * group.inverse
+    down = max(-s, 0.0) * group.inverse * min(1.0, float(share[0]) * (1 + SHARE_ERROR))
+    if not -low > down:
+        raise ArithmeticError("the panels begin too late")
+    at_low = float(exponents[0] + errors[0] * SLACK) + abs(low - u[0]) * float(slope[0] + 1) * SLACK - shift
+    outside = exp_up(min(at_low, 600.0)) / (-low - down) * SLACK
     keep = weights > math.exp(-DROPPED)
     outside += len(u) * math.exp(-DROPPED + 1)
     total = math.fsum(weights[keep])
@@ -145,10 +151,13 @@ def _log_w(group: FloatGroup, u: float) -> float:
 
 
 def _argument(group: FloatGroup, right: float, radius: float) -> float:
-    """The largest |arg w| on the ellipse: at its right end and full height; w is a combination of 1 and e^{iθ}."""
+    """The largest |arg w| on the ellipse, w = 1−q + g e^{iθ}: it grows with g, so at the right end; in θ it grows up to
+    cos θ = −g/(1−q), where it is asin(g/(1−q)), or up to the full height if that comes first."""
     theta = _HIGH * radius * group.inverse
     grown = group.q * math.exp(min(600.0, right * group.inverse - group.half))
-    return math.atan2(grown * math.sin(theta), 1 - group.q + grown * math.cos(theta))
+    if grown < -group.rest * math.cos(theta):
+        return math.asin(grown / group.rest)
+    return math.atan2(grown * math.sin(theta), group.rest + grown * math.cos(theta))
 
 
 def _rule_error(
@@ -157,18 +166,21 @@ def _rule_error(
     """Σ over panels of the bound above, over e^shift."""
     s = exponent_power(direction, c)
     left, right = middles - _WIDE * radii, middles + _WIDE * radii
-    at_left, _, _ = log_ratio(group, left)
-    at_right, _, _ = log_ratio(group, right)
-    at_middle, _, share = log_ratio(group, middles)
+    at_left, left_error, _ = log_ratio(group, left)
+    at_right, right_error, _ = log_ratio(group, right)
+    at_middle, middle_error, share = log_ratio(group, middles)
     if s > 0:  # below its chord
         slope, base, anchor = s * (at_right - at_left) / (right - left), s * at_left, left
+        off = s * (2 * left_error + right_error)
     else:  # below its tangent
         slope, base, anchor = s * share * group.inverse, s * at_middle, middles
+        off = -s * middle_error + SHARE_ERROR * np.abs(slope) * (right - left) + (SHARE_ERROR * slope) ** 2
     x = np.clip(slope, left, right)
-    largest = base + slope * (x - anchor) - x * x / 2
     height = _HIGH * radii
     turns = np.array([_argument(group, float(r), float(radius)) for r, radius in zip(right, radii, strict=True)])
-    size = largest + height**2 / 2 + t * turns * (1 + 1e-9) + np.log(radii) + _LOG_RULE - shift + 1e-6
+    terms = [base, slope * (x - anchor), -x * x / 2, height**2 / 2, t * turns, np.log(radii), np.full_like(x, _LOG_RULE - shift)]
     if direction == "add":
-        size -= c * np.log(np.cos(height * group.inverse / 2))
-    return float(exp(np.minimum(size, 600.0)).sum()) * (1 + 1e-6)
+        terms.append(-c * np.log(np.cos(height * group.inverse / 2)))
+    # far more than LIBRARY: near its largest value asin is as accurate as the root of its argument
+    size = np.sum(terms, axis=0) + off + _ROUNDING * (np.sum(np.abs(terms), axis=0) + 1)
+    return float(exp(np.minimum(size, 600.0)).sum()) * (1 + _ROUNDING)

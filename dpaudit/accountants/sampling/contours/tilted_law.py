@@ -16,13 +16,14 @@ from typing import Any
 import flint
 import numpy as np
 
-from dpaudit.accountants.sampling.contours.elementary import EXP_ERROR, SLACK, Floats, U, exp, log1p
+from dpaudit.accountants.sampling.contours.elementary import EXP_ERROR, LIBRARY, SLACK, Floats, U, exp, exp_up, log1p
 from dpaudit.accountants.sampling.groups import Direction, SampledGaussian
 from dpaudit.claims.balls import ball
 
 DROPPED = 60.0  # nats below the largest weight at which an abscissa is left out
 REACH = 9.5  # standard deviations of the normal law that are summed beyond where the tilt can move it
 MOST_ABSCISSAE = 100_000
+SHARE_ERROR = 2.0**-28  # relative, of p(u), for |u|/σ + 1/(2σ²) up to 2^21
 _STRIPS = np.linspace(0.05, 3.1, 40)
 
 
@@ -32,12 +33,13 @@ class TooMany(ArithmeticError):
 
 @dataclass(frozen=True)
 class FloatGroup:
-    """A group's parameters as floats, each off by at most U relatively (``inverse`` = 1/σ; ``half`` = 1/(2σ²)).
+    """A group's parameters as floats, each off by at most U relatively (``rest`` = 1−q; ``inverse`` = 1/σ; ``half`` = 1/(2σ²)).
 
     ``cut``: only u ≤ cut counts. What is beyond is as if it revealed everything, for an upper bound, or nothing, for a lower one.
     """
 
     q: float
+    rest: float
     inverse: float
     half: float
     count: int
@@ -45,7 +47,9 @@ class FloatGroup:
 
     @classmethod
     def of(cls, group: SampledGaussian, cut: float = math.inf) -> FloatGroup:
-        return cls(float(group.rate), float(1 / group.sigma), float(1 / (2 * group.sigma**2)), group.count, cut)
+        return cls(
+            float(group.rate), float(1 - group.rate), float(1 / group.sigma), float(1 / (2 * group.sigma**2)), group.count, cut
+        )
 
     def reach(self, s: float) -> tuple[float, float]:
         """Where the weight e^{−u²/2} w^s lies, but for less than e^-45 of it beyond either end."""
@@ -56,19 +60,22 @@ class FloatGroup:
 def log_ratio(group: FloatGroup, u: Floats) -> tuple[Floats, Floats, Floats]:
     """ln w(u), a bound on its error, and p(u) = q e^y/w, the slope of ln w in y; u exact.
 
-    y = u/σ − 1/(2σ²) is off by 3U|u|/σ + 3U/(2σ²); ln w by p ≤ 1 times that. From y = 650 on, w ≥ q e^y ≥ e^600.
+    y = u/σ − 1/(2σ²) is off by 3U|u|/σ + 3U/(2σ²); ln w by p ≤ 1 times that. From y = 600 on, w ≥ q e^y ≥ e^550. p is off by a
+    part of ``SHARE_ERROR``: w and p are made of positive numbers; below y = −700 it is 0.
     """
     y = u * group.inverse - group.half
     y_error = 4 * U * (np.abs(u) * group.inverse + group.half)
+    if not np.all(y_error < SHARE_ERROR / 4):
+        raise ArithmeticError("too far out")
     large = y > 600
     grown = exp(np.minimum(y, 600.0))
     v = group.q * (grown - 1)
     # q off by U, e^y by EXP_ERROR, the difference and the product by U each; the error of y is a factor of e^y
     value, error = log1p(v, group.q * (grown * (EXP_ERROR + 4 * U) + 4 * U))
-    share = group.q * grown / (1 + v)
-    if large.any():  # ln w = y + ln q + ln(1 + (1−q)e^{−y}/q), the last below e^-500
+    share = group.q * grown / (group.rest + group.q * grown)
+    if large.any():  # ln w = y + ln q + ln(1 + (1−q)e^{−y}/q), the last below e^-500; ln q ≥ −21, off by 21·LIBRARY
         value = np.where(large, y + math.log(group.q), value)
-        error = np.where(large, 8 * U * (np.abs(y) + 32), error)
+        error = np.where(large, 8 * U * np.abs(y) + 32 * LIBRARY, error)
         share = np.where(large, 1.0, share)
     return value, (error + np.minimum(1.0, share * SLACK) * y_error) * SLACK, share
 
@@ -97,13 +104,13 @@ def discretisation(group: FloatGroup, direction: Direction, c: float, t: float, 
     """
     theta = _STRIPS
     a = theta / group.inverse
-    x = 2 * math.pi * a / eta
-    size = a * a / 2 + t * theta - x
+    terms = [a * a / 2, t * theta, -2 * math.pi * a / eta]
     if direction == "add":
-        size = size - c * np.log(np.cos(theta / 2))
+        terms.append(-c * np.log(np.cos(theta / 2)))  # the angle's own error moves ln cos by θ tan(θ/2) U < 200 U, and cos ≥ 1/50
+    size, rounding = np.sum(terms, axis=0), 16 * LIBRARY * np.sum(np.abs(terms), axis=0)
     best = int(size.argmin())
-    # an exponent of a few thousands, from operations with relative errors below 2^-40, is off by less than 10^-6
-    return float(2.01 * exp(np.array([min(size[best] + 1e-6 * (1 + abs(x[best]) * 1e-3), 600.0)]))[0] / -math.expm1(-x[best]))
+    x = 2 * math.pi * float(a[best]) / eta
+    return 2 * exp_up(min(float(size[best] + rounding[best]), 600.0)) / -math.expm1(-x) * (1 + 8 * LIBRARY)
 
 
 @dataclass(frozen=True)
@@ -136,9 +143,12 @@ class TiltedLaw:
         shift = float(exponents.max())
         weights = exp(exponents - shift)
         errors = abs(s) * error + 3 * U * (np.abs(s * log_w) + powers + abs(shift)) + EXP_ERROR
-        edges = exp(np.array([exponents[0] - shift + 1e-6, exponents[-1] - shift + 1e-6]))
-        slopes = np.array([-u[0] - down * min(1.0, share[0] * SLACK), u[-1] - up]) * eta
-        outside = float((edges / (slopes * (1 - 1e-9))).sum())  # 1/(e^x − 1) ≤ 1/x
+        edges = exp(np.minimum(exponents[[0, -1]] - shift + errors[[0, -1]] * SLACK, 600.0))
+        slopes = np.array([-u[0] - down * min(1.0, share[0] * (1 + SHARE_ERROR)), u[-1] - up]) * eta
+        if not np.all(slopes > 0):
+            raise ArithmeticError("the abscissae end too early")
+        # 1/(e^x − 1) ≤ 1/x. |u| < 10^6, so a slope, of at least ``REACH``, is off by less than 10^6 U
+        outside = float((edges / slopes).sum()) * SLACK
         keep = weights > math.exp(-DROPPED)
         outside += len(u) * math.exp(-DROPPED + 1)
         sign = 1.0 if direction == "remove" else -1.0
@@ -169,9 +179,9 @@ class TiltedLaw:
 
 
 def _middle_share(group: FloatGroup) -> float:
-    """p(0): p grows with u, so left of 0 the slope of ln w is at most p(0)/σ."""
+    """p(0), roughly: p grows with u, so left of 0 the slope of ln w is at most p(0)/σ."""
     grown = math.exp(-group.half)
-    return group.q * grown / (1 - group.q + group.q * grown) * 1.0000001
+    return group.q * grown / (group.rest + group.q * grown)
 
 
 def short(c: float) -> float:

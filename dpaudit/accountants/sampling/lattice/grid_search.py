@@ -7,16 +7,21 @@ from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
 
+import flint
+
 from dpaudit.accountants.sampling.contours.search import Ends
 from dpaudit.accountants.sampling.groups import SampledGaussian
 from dpaudit.accountants.sampling.lattice.grid_sum import GridSum
 from dpaudit.accountants.sampling.lattice.loss_grid import GridLaw, grid_laws
+from dpaudit.claims import float_down, float_up
+from dpaudit.claims.balls import ball, precision
 
 MOST_POINTS = 40_000
 _COARSE = 500  # points up to ε at first
 _WANTED = 5e-7  # relative width of ε
 _MARGIN = 1e-11
 _LOWEST = 700.0  # nats
+_BITS = 96
 _APART = 1e-3  # of a bracket: a secant stays away from its ends, so that both close in
 _TILT = 0.7  # of the slope of ln δ: more costs range, less digits
 
@@ -43,7 +48,7 @@ def _sums(groups: Groups, unit: float, epsilon: float, c: float) -> tuple[GridSu
 
 def grid_epsilon(groups: Groups, delta: Fraction, most: float) -> Ends:
     """The least ε with δ(ε) ≤ δ, known to be at most ``most``; for the direction remove."""
-    target = float(delta) * (1 - 1e-15)
+    target = float_down(delta)
     highest, c, unit = most, _TILT * max(1.0, -math.log(target)) / most, _power_of_two(most / _COARSE)
     ends = None
     for _ in range(8):
@@ -52,7 +57,7 @@ def grid_epsilon(groups: Groups, delta: Fraction, most: float) -> Ends:
         top = high * (1 + _MARGIN)
         if above.delta(top)[1] > target:
             raise ArithmeticError("no ε is proven to meet δ")
-        found = Ends(Fraction(_proven_below(below, target, highest)), Fraction(top))
+        found = Ends(Fraction(_proven_below(below, float_up(delta), highest)), Fraction(top))
         ends = found if ends is None else Ends(max(ends.lower, found.lower), min(ends.upper, found.upper))
         if ends.width <= _WANTED or not ends.upper:
             break
@@ -69,11 +74,10 @@ def grid_epsilon(groups: Groups, delta: Fraction, most: float) -> Ends:
     return ends
 
 
-def _proven_below(below: GridSum | None, target: float, most: float) -> float:
-    """An ε at which δ(ε) is proven to exceed the target; 0 if there is none."""
+def _proven_below(below: GridSum | None, least: float, most: float) -> float:
+    """An ε at which δ(ε) is proven to exceed ``least``; 0 if there is none."""
     if below is None:
         return 0.0
-    least = target * (1 + 4e-15)
     low = _root(below, least, most, 0) * (1 - _MARGIN)
     return low if low > 0 and below.delta(low)[0] > least else 0.0
 
@@ -136,16 +140,16 @@ def added_epsilon(groups: Groups, delta: Fraction, most: float) -> Ends:
 
     δ of (Q, P) at ε is 1 − e^ε(1 − δ of (P, Q) at −ε), of compositions too. Accurate to about 10^-12 in δ, not relatively.
     """
-    target = float(delta) * (1 - 1e-15)
+    targets = float_up(delta), float_down(delta)  # what δ must exceed below the lower end, and meet at the upper
     sums = _sums(groups, _power_of_two(most / (4 * _COARSE)), most, 1 / most)
-    if _turned(sums, 0.0)[1] <= target:
+    if _turned(sums, 0.0)[1] <= targets[1]:
         return Ends(Fraction(0), Fraction(0))
     ends = [0.0, most]
     for end in (0, 1):
         low, high = 0.0, most
         while high - low > 1e-10 * high:
             middle = (low + high) / 2
-            low, high = (middle, high) if _turned(sums, middle)[end] > target * (1 + 4e-15) else (low, middle)
+            low, high = (middle, high) if _turned(sums, middle)[end] > targets[end] else (low, middle)
         ends[end] = low if end == 0 else high
     return Ends(Fraction(min(ends)), Fraction(ends[1]))
 
@@ -159,7 +163,9 @@ def added_delta(groups: Groups, epsilon: float) -> tuple[Fraction, Fraction]:
 
 def _turned(sums: tuple[GridSum, GridSum | None], epsilon: float) -> tuple[float, float]:
     above, below = sums
-    grown = math.exp(epsilon)
-    high = 1 - grown * (1 - above.delta(-epsilon)[1]) + 4e-16 * grown
-    low = 0.0 if below is None else 1 - grown * (1 - below.delta(-epsilon)[0]) - 4e-16 * grown
-    return max(0.0, low), min(1.0, max(0.0, high))
+    with precision(_BITS):
+        grown = ball(Fraction(epsilon)).exp()
+        high = 1 - grown * (1 - flint.arb(above.delta(-epsilon)[1]))
+        low = flint.arb(0) if below is None else 1 - grown * (1 - flint.arb(below.delta(-epsilon)[0]))
+        ends = math.nextafter(float(low.lower()), -math.inf), math.nextafter(float(high.upper()), math.inf)
+    return max(0.0, ends[0]), min(1.0, max(0.0, ends[1]))

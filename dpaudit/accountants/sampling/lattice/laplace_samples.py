@@ -22,6 +22,7 @@ from dpaudit.accountants.sampling.contours.search import Ends
 from dpaudit.accountants.sampling.groups import DIRECTIONS, Direction
 from dpaudit.accountants.sampling.lattice.grid_sum import GridSum
 from dpaudit.accountants.sampling.lattice.loss_grid import GridLaw, Point, gaps, hull, polygon_law
+from dpaudit.claims import float_down, float_up
 from dpaudit.claims.balls import Ball, ball, lower, precision, upper
 
 _BITS = 256
@@ -32,7 +33,7 @@ _FINE = 2**-36  # offsets are multiples of it: n of them are exact in floats up 
 _NATS = 30.0  # below δ: what comes round a window
 _TILT = 0.8
 _MARGIN = 1e-10
-_SAFE = 1e-6  # more than moments in floats can be wrong, in nats and relatively
+_SAFE = 1e-6  # of ε by one moment: where to begin to halve
 _BELOW_SADDLE = 5.0  # nats between the bound by one moment and the δ that is planned for
 _TURNS = 30
 MOST_COUNT = 10**5
@@ -72,16 +73,25 @@ class _Curve:
         return still, (1 - self.q) * still + self.q * moved
 
     def at(self, alpha: Ball) -> Point:
-        """π(α) and −π'(α): the first outcome above α is found in floats, and both neighbours are tried."""
+        """π(α) and −π'(α): P(j ≥ J) − αQ(j ≥ J) rises in J while the ratio at J is below α, and falls from there on. Floats find
+        the first J above α; if a neighbour has more, so may the next, up to one that is proven to have no more."""
         x = ((alpha if self.removed else 1 / alpha) - 1 + self.q) / self.q
         if self.removed:
             place = (float(x.log().mid()) / float(self.a) + self.steps) / 2 if x > 0 else 0.0
         else:
             place = (self.steps - float(x.log().mid()) / float(self.a)) / 2 if x > 0 else self.steps + 1.0
         guess = min(max(math.floor(place) + 1, 1), self.steps)
-        found = [(p - alpha * q, q) for p, q in map(self._tails, range(max(1, guess - 1), min(self.steps, guess + 1) + 1))]
-        best = max(found, key=lambda each: float(each[0].mid()))
+        best = self._gain(guess, alpha)
+        for step in (-1, 1):
+            j = guess + step
+            while 1 <= j <= self.steps and not (other := self._gain(j, alpha))[0] <= best[0]:
+                best = other if other[0].mid() > best[0].mid() else best
+                j += step
         return Point(best[0] + flint.arb(0, 2.0**-180), best[1], None, None)
+
+    def _gain(self, j: int, alpha: Ball) -> tuple[Ball, Ball]:
+        p, q = self._tails(j)
+        return p - alpha * q, q
 
 
 @lru_cache(maxsize=16)
@@ -172,14 +182,28 @@ def _sums(group: SampledLaplace, direction: Direction, at: _Saddle) -> tuple[Gri
     return first, GridSum([(below, group.count)], down, c, length, begin) if below.masses.any() else None
 
 
+def _moment_ends(
+    group: SampledLaplace, direction: Direction, c: float, epsilon: Fraction, delta: Fraction
+) -> tuple[Fraction, Fraction]:
+    """Upper bounds on ε(δ) and on δ(ε) by the moment of order c: e^{K(c)+κ(c)−cε}, besides what is infinite."""
+    (law, unit), _ = _laws(group, direction, 64)
+    missed = group.count * Fraction(law.infinite)
+    with precision(_BITS):
+        order, total = ball(Fraction(c)), flint.arb(0)
+        for place in np.flatnonzero(law.masses):
+            total += flint.arb(law.masses[place]) * (order * ball(int(place) * Fraction(unit) + Fraction(law.offset))).exp()
+        size = group.count * total.log() + order * order.log() - (1 + order) * (1 + order).log()
+        return upper((size - ball(delta - missed).log()) / order), upper((size - order * ball(epsilon)).exp()) + missed
+
+
 def laplace_samples_delta(group: SampledLaplace, epsilon: Fraction) -> tuple[Fraction, Fraction]:
     """(lower, upper) around δ(ε), the larger of both directions."""
     low, high, at = Fraction(0), Fraction(0), float(epsilon)
     for direction in DIRECTIONS:
         with np.errstate(all="ignore"):
             near = _saddle(group, direction, None, at)
-            if near.log_delta + _BELOW_SADDLE + _SAFE < (math.log(low) if low else -math.inf):
-                continue  # its moments keep it below the other direction
+            if low and _moment_ends(group, direction, near.c, epsilon, low)[1] <= low:
+                continue  # a moment keeps it below the other direction
             above, below = _sums(group, direction, near)
             high = max(high, Fraction(min(1.0, above.delta(math.nextafter(at, 0.0))[1])))
             low = max(low, Fraction(max(0.0, below.delta(math.nextafter(at, math.inf))[0])) if below else low)
@@ -188,15 +212,15 @@ def laplace_samples_delta(group: SampledLaplace, epsilon: Fraction) -> tuple[Fra
 
 def laplace_samples_epsilon(group: SampledLaplace, delta: Fraction) -> Ends:
     """Enclose the least ε with δ(ε) ≤ δ, the larger of both directions."""
-    target, ends = float(delta) * (1 - 1e-15), Ends(Fraction(0), Fraction(0))
+    target, ends = float_down(delta), Ends(Fraction(0), Fraction(0))
     for direction in DIRECTIONS:
         with np.errstate(all="ignore"):
             at = _saddle(group, direction, math.log(target), None)
-            if at.epsilon * (1 + _SAFE) + _SAFE <= ends.lower:
-                continue  # its moments keep it below the other direction
+            if ends.lower and _moment_ends(group, direction, at.c, ends.lower, delta)[0] <= ends.lower:
+                continue  # a moment keeps it below the other direction
             above, below = _sums(group, direction, at)
             high = _least_proven(above, target, at)
-            low = 0.0 if below is None or not high else _proven_below(below, target * (1 + 4e-15), high)
+            low = 0.0 if below is None or not high else _proven_below(below, float_up(delta), high)
         ends = Ends(max(ends.lower, Fraction(low)), max(ends.upper, Fraction(high)))
     return Ends(min(ends.lower, ends.upper), ends.upper)
 

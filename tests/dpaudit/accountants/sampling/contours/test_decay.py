@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 
+import mpmath
 import numpy as np
 import pytest
 
 from dpaudit.accountants.sampling.contours.decay import Decay, largest_sine, least_sine
+from dpaudit.accountants.sampling.contours.panels import tilted_law
 from dpaudit.accountants.sampling.contours.plans import float_log_moments
 from dpaudit.accountants.sampling.contours.tilted_law import FloatGroup
 from dpaudit.accountants.sampling.groups import Direction, SampledGaussian
+from dpaudit.claims.balls import precision
 
 
 def fallen(group: SampledGaussian, direction: Direction, c: float, t: float) -> float:
@@ -28,7 +31,8 @@ def fallen(group: SampledGaussian, direction: Direction, c: float, t: float) -> 
 def test_a_bound_holds_on_every_point_of_its_interval(direction: Direction, rate: str, sigma: str, c: float) -> None:
     group = SampledGaussian(rate, sigma, 1)
     floats = FloatGroup.of(group)
-    decay = Decay.of(floats, direction, c, float(float_log_moments(floats, direction, np.array([c]))[0]))
+    moment = float(float_log_moments(floats, direction, np.array([c]))[0])
+    decay = Decay.of(floats, direction, c, (moment - 1e-10, moment + 1e-10))
     claimed = 0
     for low in (0.3, 1.0, 4.0, 20.0, 100.0):
         bound = decay.log_bound(low, 1.5 * low)
@@ -48,3 +52,36 @@ def test_sines_are_bounded_from_their_sides() -> None:
     assert (largest_sine(wide) >= np.sin(wide)).all()
     assert (largest_sine(wide) <= np.sin(wide) + 1e-14).all()
     assert (largest_sine(np.array([1e9])) == 1).all()
+
+
+def precise(group: SampledGaussian, direction: Direction, c: float, t: float) -> float:
+    """The same in 40 digits: for noise so small that ln w does not move in floats where the weight is."""
+    with mpmath.workdps(40):
+        q, sigma = mpmath.mpf(group.rate.numerator) / group.rate.denominator, mpmath.mpf(float(group.sigma))
+        s = 1 + c if direction == "remove" else -c
+
+        def integrand(u: mpmath.mpf, z: mpmath.mpc) -> mpmath.mpc:
+            log_w = mpmath.log1p(q * mpmath.expm1(u / sigma - 1 / (2 * sigma**2)))
+            return mpmath.exp(s * log_w - u * u / 2 + z * (log_w if direction == "remove" else -log_w))
+
+        step = mpmath.mpf(1) / 64
+        grid = [step * k for k in range(-14 * 64, int((14 + (1 + c) / float(sigma)) * 64))]
+        top = mpmath.fsum(integrand(u, mpmath.mpc(0, t)) for u in grid)
+        return float(abs(top) / mpmath.fsum(integrand(u, mpmath.mpf(0)) for u in grid))
+
+
+@pytest.mark.parametrize(
+    ("rate", "sigma", "c", "t"), [("0.3", "0.2", 0.01, 1.0), ("0.01", "0.25", 0.1, 0.5), ("0.999999999", "0.5", 0.5, 1)]
+)
+@pytest.mark.parametrize("direction", ["remove", "add"])
+def test_losses_that_hardly_move_claim_no_more_than_there_is(
+    direction: Direction, rate: str, sigma: str, c: float, t: float
+) -> None:
+    group = SampledGaussian(rate, sigma, 1)
+    floats = FloatGroup.of(group)
+    with precision(128):
+        law, discrete = tilted_law(floats, direction, c, 0.0, 40.0)
+        ball = law.log_moment(discrete)
+        decay = Decay.of(floats, direction, c, (float(ball.lower()) - 1e-12, float(ball.upper()) + 1e-12))
+    assert 0 < decay.masses.sum() <= 1
+    assert decay.fall(t, t * 1.0001) <= (1 - precise(group, direction, c, t)) * (1 + 1e-6)

@@ -1,8 +1,22 @@
+import math
+
 import flint
 import numpy as np
 import pytest
 
-from dpaudit.accountants.sampling.contours.elementary import EXP_ERROR, TURN_ERROR, exp, log1p, turn
+from dpaudit.accountants.sampling.contours.elementary import (
+    EXP_ERROR,
+    EXPM1_ERROR,
+    LIBRARY,
+    TURN_ERROR,
+    U,
+    exp,
+    exp_up,
+    expm1,
+    log1p,
+    log_up,
+    turn,
+)
 from dpaudit.claims.balls import precision
 
 
@@ -39,3 +53,39 @@ def test_arguments_out_of_range_are_refused():
         exp(np.array([np.nan]))
     with pytest.raises(ArithmeticError):
         turn(np.array([2.0**21]))
+
+
+def test_expm1_stays_within_its_error_bound():
+    rng = np.random.default_rng(4)
+    x = np.concatenate([rng.uniform(-40, 40, 1000), rng.uniform(-0.5, 0.5, 1000), 10 ** rng.uniform(-15, -1, 500)])
+    with precision(200):
+        off = [
+            abs(float((flint.arb(float(b)) / flint.arb(float(a)).expm1() - 1).mid())) for a, b in zip(x, expm1(x), strict=True)
+        ]
+    assert U / 4 < max(off) <= EXPM1_ERROR
+
+
+def test_the_libraries_stay_far_within_what_they_are_allowed():
+    """Bounds on what is left out allow ``LIBRARY`` relatively; here each function must stay within a thousandth of that."""
+    rng = np.random.default_rng(5)
+    wide, small, positive = rng.uniform(-600, 600, 500), rng.uniform(-3, 3, 500), 10 ** rng.uniform(-30, 30, 500)
+    cases = [
+        (math.exp, wide, lambda x: x.exp()), (np.exp, wide, lambda x: x.exp()), (math.log, positive, lambda x: x.log()),
+        (np.log, positive, lambda x: x.log()), (math.expm1, small, lambda x: x.expm1()),
+        (math.log1p, positive, lambda x: x.log1p()),
+        (math.cos, small, lambda x: x.cos()), (np.cos, small, lambda x: x.cos()), (math.sin, small, lambda x: x.sin()),
+        (math.asin, small / 3.1, lambda x: x.asin()), (lambda x: math.atan2(x, 1.0), small, lambda x: x.atan()),
+    ]  # fmt: skip
+    with precision(200):
+        for function, points, exactly in cases:
+            for x in points:
+                true = exactly(flint.arb(float(x)))
+                assert abs(float((flint.arb(float(function(x))) / true - 1).mid())) <= LIBRARY / 1000
+
+
+def test_scalars_are_rounded_up():
+    with precision(200):
+        for x in (-800.0, -700.5, -3.3, -1e-9, 0.0, 2.5, 690.0):
+            assert flint.arb(exp_up(x)) > flint.arb(x).exp()
+        for x in (1e-300, 0.3, 1.0, 7.0, 1e200):
+            assert flint.arb(log_up(x)) > flint.arb(x).log()

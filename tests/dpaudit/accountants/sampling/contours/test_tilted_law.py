@@ -12,7 +12,7 @@ import pytest
 
 from dpaudit.accountants.sampling.contours.nodes import ratios
 from dpaudit.accountants.sampling.contours.panels import tilted_law
-from dpaudit.accountants.sampling.contours.tilted_law import FloatGroup, log_ratio
+from dpaudit.accountants.sampling.contours.tilted_law import SHARE_ERROR, FloatGroup, discretisation, log_ratio, spacing
 from dpaudit.accountants.sampling.groups import Direction, SampledGaussian
 from dpaudit.claims.balls import lower, precision, upper
 
@@ -60,3 +60,33 @@ def test_the_logarithm_of_the_ratio_is_within_its_error() -> None:
             assert abs(mpmath.log(w) - mpmath.mpf(float(value[place]))) <= error[place]
             assert float(share[place]) == pytest.approx(float(grown / 16 / w), rel=1e-12)
     assert error.max() < 1e-13
+
+
+def test_slopes_stay_within_their_error_also_where_nothing_is_left_of_the_records_outside() -> None:
+    """1 − q of 10^-12 is no difference of floats; and p must be right where e^y is 10^-200."""
+    for rate, sigma in (("0.999999999999", "0.5"), ("1e-4", "0.1"), ("0.3", "1")):
+        group = SampledGaussian(rate, sigma, 1)
+        u = np.linspace(-30, 30, 61)
+        share = log_ratio(FloatGroup.of(group), u)[2]
+        with mpmath.workdps(60):
+            q, s = (mpmath.mpf(each.numerator) / each.denominator for each in (group.rate, group.sigma))
+            for at, found in zip(u, share, strict=True):
+                grown = q * mpmath.exp(mpmath.mpf(float(at)) / s - 1 / (2 * s * s))
+                true = grown / (1 - q + grown)
+                assert abs(mpmath.mpf(float(found)) / true - 1) <= SHARE_ERROR
+
+
+@pytest.mark.parametrize("direction", ["remove", "add"])
+def test_the_discretisation_error_is_rounded_up(direction: Direction) -> None:
+    """Against the same bound in 40 digits, on steps that make it large and small."""
+    floats = FloatGroup.of(GROUP)
+    for c, t, nats in ((0.5, 0.0, 5.0), (2.0, 10.0, 39.0), (100.0, 1000.0, 39.0)):
+        eta = spacing(floats, direction, c, t, nats)
+        with mpmath.workdps(40):
+            bounds = []
+            for theta in map(mpmath.mpf, map(float, np.linspace(0.05, 3.1, 40))):
+                a = theta * mpmath.mpf("1.5")
+                x = 2 * mpmath.pi * a / mpmath.mpf(eta)
+                extra = -c * mpmath.log(mpmath.cos(theta / 2)) if direction == "add" else 0
+                bounds.append(2 * mpmath.exp(a * a / 2 + t * theta - x + extra) / (1 - mpmath.exp(-x)))
+            assert min(bounds) <= mpmath.mpf(discretisation(floats, direction, c, t, eta)) <= min(bounds) * mpmath.mpf("1.001")

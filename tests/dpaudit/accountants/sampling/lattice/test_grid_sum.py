@@ -53,3 +53,26 @@ def test_ends_are_probabilities_and_nothing_is_not_summed() -> None:
     with pytest.raises(ArithmeticError):
         GridSum([(GridLaw(0, np.zeros(3), 1.0), 2)], UNIT, 1.0, 64)
     assert math.isclose(exact([(SECOND, 1)], 0.0), 0.2 * -math.expm1(-0.125) + 0.1 * -math.expm1(-0.25))
+
+
+@pytest.mark.parametrize("infinite", [1e-17, 3e-16, 1e-13])
+def test_infinite_losses_far_less_likely_than_a_float_of_one_can_show_are_counted(infinite: float) -> None:
+    """1 + 1e-17 is 1 in floats: a sum of logarithms would lose them, and δ with them."""
+    laws = [(GridLaw(-2, np.array([0.5, 0.2, 0.1, 0.1, 0.1]), infinite), 20)]
+    below, above = GridSum(laws, UNIT, 12.0, 256).delta(6.0)  # above every finite sum
+    truth = exact(laws, 6.0)
+    assert below <= truth <= above <= truth * (1 + 1e-9)
+    assert truth > 19 * infinite
+
+
+def test_a_tilt_beyond_all_floats_is_refused() -> None:
+    with pytest.raises(ArithmeticError):
+        GridSum([(FIRST, 2)], 200.0, 1.0, 64)
+
+
+def test_many_small_contributions_are_enclosed_at_small_delta() -> None:
+    laws = [(GridLaw(-3, np.array([0.9, 0.05, 0.03, 0.0199, 1e-4, 1e-6, 1e-8]), 1e-15), 8)]
+    for epsilon in (0.5, 1.5, 2.1):
+        below, above = GridSum(laws, UNIT, 20.0, 256).delta(epsilon)
+        assert below <= exact(laws, epsilon) <= above
+        assert above - below <= 1e-6 * above
