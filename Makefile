@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile
 
-.PHONY: demo figures gate install test test-fast test-slow check lint types layers format bench bench-peers soak wheel-test release docs picture tree mirror readme lock clean
+.PHONY: demo figures gate install test test-fast test-slow check lint types layers format bench bench-peers soak wheel-test release docs picture tree mirror readme lock lock-hashes clean
 
 $(VENV)/.core: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || python3 -m venv $(VENV)
@@ -75,18 +75,26 @@ wheel-test: $(VENV)/.full
 	$(VENV)-wheel/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt dist/*.whl
 	cd "$$(mktemp -d)" && $(CURDIR)/$(VENV)-wheel/bin/dpaudit demo --format json --output demo.json && test -s demo.json
 
-# Both distributions, built and tried: each is installed by itself and must name its version, find its parts and hold a budget.
+# Both distributions, built twice with the same bytes, with their hashed requirements and their bill of materials (CycloneDX). Each is
+# installed by itself, what it needs by hashes alone, and must name its version, find its parts and hold a budget.
+release: export SOURCE_DATE_EPOCH := $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
 release: $(VENV)/.full
-	rm -rf dist $(VENV)-release
-	$(BIN)/python -m build --outdir dist . >/dev/null
+	rm -rf dist $(VENV)-release $(VENV)-again
+	set -e; for folder in dist $(VENV)-again; do PIP_CONSTRAINT=$(CURDIR)/constraints.txt $(BIN)/python -m build --outdir $$folder . >/dev/null; done
+	diff -r dist $(VENV)-again && rm -rf $(VENV)-again && echo "built twice: the same bytes"
+	$(BIN)/python .ci/supply_chain.py bill dist/*.whl dist/*.tar.gz >$(VENV)/bill.json
+	$(BIN)/python .ci/supply_chain.py requirements >$(VENV)/requirements.txt
 	set -e; for file in dist/*.whl dist/*.tar.gz; do \
 	    rm -rf $(VENV)-release; $(BIN)/python -m venv $(VENV)-release; \
-	    $(VENV)-release/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt $$file; \
+	    $(VENV)-release/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes --requirement $(VENV)/requirements.txt; \
+	    PIP_CONSTRAINT=$(CURDIR)/constraints.txt $(VENV)-release/bin/python -m pip install --quiet --disable-pip-version-check --no-deps $$file; \
+	    $(VENV)-release/bin/python -m pip check; \
 	    folder=$$(mktemp -d); (cd $$folder && $(CURDIR)/$(VENV)-release/bin/dpaudit --version | grep -F "$$($(CURDIR)/$(BIN)/dpaudit --version)" && \
 	    $(CURDIR)/$(VENV)-release/bin/dpaudit doctor >doctor.txt && $(CURDIR)/$(VENV)-release/bin/dpaudit init >init.txt); \
 	    echo "$$file: installed, fit, and its first budget holds"; \
 	done
 	rm -rf $(VENV)-release
+	mv $(VENV)/bill.json dist/dpaudit.cdx.json && mv $(VENV)/requirements.txt dist/requirements-hashed.txt
 	cd dist && sha256sum * | tee SHA256SUMS
 
 # The documentation as pages, in site/; every link is checked, and every example of it is run by the tests.
@@ -111,13 +119,19 @@ readme: $(VENV)/.full
 	$(BIN)/python tests/test_readme.py
 	$(BIN)/python -m benchmarks.demo_picture
 
-# Renew constraints.txt from the newest versions that fit together.
+# Renew constraints.txt from the newest versions that fit together, and constraints-hashed.txt from it.
 lock:
 	rm -rf $(VENV)-lock && python3 -m venv $(VENV)-lock
 	$(VENV)-lock/bin/python -m pip install --quiet torch==2.13.0
 	$(VENV)-lock/bin/python -m pip install --quiet --editable ".[peers,postgres,reports,scheduler,telemetry,test,dev]"
 	$(VENV)-lock/bin/python -m pip freeze --exclude-editable | sed 's/+cpu$$//' | grep -v '^#\|@ file' > constraints.txt
 	rm -rf $(VENV)-lock
+	$(MAKE) lock-hashes
+
+# The files that pip chooses for the pins of constraints.txt, by their hashes; nothing is installed.
+lock-hashes: $(VENV)/.full
+	$(INSTALL) --dry-run --ignore-installed --report $(VENV)/report.json torch==2.13.0 --editable ".[peers,postgres,reports,scheduler,telemetry,test,dev]"
+	$(BIN)/python .ci/supply_chain.py lock $(VENV)/report.json
 
 clean:
-	rm -rf $(VENV) $(VENV)-wheel $(VENV)-release $(VENV)-lock .peers dist build site
+	rm -rf $(VENV) $(VENV)-wheel $(VENV)-release $(VENV)-again $(VENV)-lock .peers dist build site
