@@ -192,7 +192,9 @@ def corrected_batches(quick: bool, *, batches: Batches = largest_fitting) -> Dec
     unlike = [horizon for horizon, a, b in zip(sample, stated, at_most, strict=True) if a != b]
     played = _played_rounds([horizon for horizon in sample if horizon <= (40 if quick else 150)])
     evidence: dict[str, Any] = {
-        "range": f"every T from 3 to {last}", "N − (⌊log T⌋ − 1), number of T": {str(k): v for k, v in sorted(compared.items())},
+        "proof": "N = 0 fits, and n_i ≥ 1: there is a largest N, and it fits by its definition; q^N ≤ Σ n_i ≤ T gives N ≤ log T",
+        "range": f"every T ≥ 3, by its definition; scanned from 3 to {last}",
+        "N − (⌊log T⌋ − 1), number of T": {str(k): v for k, v in sorted(compared.items())},
         "the code's N_max": f"equal at {len(sample) - len(unlike)} of {len(sample)} horizons",
         "played to the end": f"{played} horizons from 3 on, 3 actions, d = 2: exactly T rounds each, at most N_max batches",
     }  # fmt: skip
@@ -212,7 +214,8 @@ def corrected_batches(quick: bool, *, batches: Batches = largest_fitting) -> Dec
     )
     return decided(
         "verified",
-        f"fits at every T from 3 to {last}; equals ⌊log T⌋ − 1 at {compared.get(0, 0)} of them",
+        "fits by its definition, and q^N ≤ Σ n_i ≤ T gives N ≤ log T; "
+        f"scanned up to {last}: equals ⌊log T⌋ − 1 at {compared.get(0, 0)} of them",
         evidence,
     )
 

@@ -112,17 +112,14 @@ def _decide(quick: bool, maximum: str, model: str) -> Decision:
     }
     if exact is None and max(excess) <= 1 + 1e-7 and often["an optimum lost"] == 0:
         evidence |= HOLDS
-        return decided(
-            "verified",
-            f"on the good event no θ̂ loses the optimum: {len(excess)} linear programs, {often['runs']} runs",
-            evidence,
-        )
+        argument = "⟨a*, θ̂⟩ ≥ ⟨a*, θ⟩ − γ ≥ ⟨α, θ⟩ − γ ≥ ⟨α, θ̂⟩ − 2γ for α ∈ A_i, so that a* stays"
+        return decided("verified", f"{argument}; {len(excess)} linear programs and {often['runs']} runs agree", evidence)
     if exact is None:
         return decided("refuted", f"the good event allows ⟨α − a*, θ̂⟩ = {max(excess):.6g}·2γ", evidence, CORRECTED)
     gone, left = float(exact["⟨e_2, θ̂⟩"]), exact["A_{i+1}"]
-    summary = (
-        f"A = {{a, b, e_2}}, e_2 has left: ⟨e_2, θ̂⟩ = {gone:.4g}, A_{{i+1}} = {left}; so in {often['A_{i+1} empty']:.1%} of runs"
-    )
+    holds = "holds with A_i, as Algorithm 2 prints it and the proof reads it; with A, as printed"
+    summary = f"{holds}: A = {{a, b, e_2}}, e_2 has left, ⟨e_2, θ̂⟩ = {gone:.4g}, A_{{i+1}} = {left}"
+    summary += f"; so in {often['A_{i+1} empty']:.1%} of runs"
     return decided("refuted", summary, {"counterexample": exact, **evidence}, CORRECTED)
 
 

@@ -174,7 +174,8 @@ def permute_rewards(quick: bool, *, distinct: bool = True, known: bool = True) -
             f"n = {first['n']}, e^ε = {first['e^ε']}: δ = {first['δ after shuffling']}, below {first['δ of a report alone']}"
         )
         return decided("refuted", summary, evidence)
-    return decided("verified", f"δ(ε) after shuffling equals that of a report alone in all {len(rows)} cases", evidence)
+    argument = "each label names its client, so that sorting by label undoes the permutation"
+    return decided("verified", f"{argument}: δ(ε) is that of a report alone, exactly in {len(rows)} cases", evidence)
 
 
 CHECKS = (

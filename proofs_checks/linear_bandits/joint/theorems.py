@@ -128,7 +128,7 @@ def _horizon() -> list[Step]:
 
 def _limits(model: str) -> str:
     shuffled = (
-        f"; {CITED} is cited, not proven here; the tight ε0 (the default): its privacy is proven (shuffle.same-randomiser), its "
+        f"; {CITED} is cited, not proven here; the tight ε0 (the default): its privacy is proven (tight.endpoint-pair), its "
         "regret follows from the same bound where its ε0 is at least the rule's, which is checked on a range, and is measured"
     )
     return "rounding of floats in designs and widths (relative 10^-9)" + (shuffled if model == "shuffled" else "")

@@ -53,7 +53,8 @@ def quantifier(quick: bool, *, bounded: Callable[[Sequence[bool]], bool] = all) 
     }
     if not differ:
         return decided("verified", "the event is the complement of the good event in all 16 patterns", evidence)
-    summary = f"“> γ_i ∀i ∀a” has probability {occurs} ≤ 1/{horizon}, yet the good event fails with probability {fails}"
+    holds = "holds with ∃ for ∀, as the proof's union bound has it"
+    summary = f"{holds}; “> γ_i ∀i ∀a” has probability {occurs} ≤ 1/{horizon}, yet the good event fails with probability {fails}"
     return decided("refuted", summary, evidence, "Pr[∃i ∃a ∈ A_i: |⟨a, θ̂_i − θ*⟩| > γ_i] ≤ 1/T, what a union bound gives")
 
 

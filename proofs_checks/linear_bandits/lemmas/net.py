@@ -187,7 +187,8 @@ def spans(quick: bool, *, build: Build = spanning) -> Decision:
         return decided("refuted", f"d = {last['d']}: a net of {last['net']} actions has rank {last['rank']}", evidence)
     if not all(row["covers"] and row["within the size"] for row in rows):
         return decided("conditional", "the net spans, but does not cover or is too large", evidence)
-    return decided("verified", f"all {len(rows)} nets span, cover and stay within (3/ζ)^d + d", evidence)
+    argument = "A spans, so that at most d of its actions complete any net, and (3/ζ)^d + d counts them"
+    return decided("verified", f"{argument}; all {len(rows)} nets built span, cover and keep the size", evidence)
 
 
 CHECKS = (

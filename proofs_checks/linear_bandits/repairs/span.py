@@ -155,7 +155,8 @@ def span(quick: bool, *, estimator: Estimator = code, dimension: Dimension = lam
     evidence: Row = {
         "batches": rows,
         "as printed": "V is d×d of rank m < d: det V = 0, no θ̂ (alg.singular-design)",
-        "range": f"{len(rows)} batches of Algorithm 1 (corrected, ε = 1, T = 10^4) on rational sets with (d, m) in "
+        "range": "all sets, by the argument; "
+        f"{len(rows)} batches of Algorithm 1 (corrected, ε = 1, T = 10^4) on rational sets with (d, m) in "
         f"{', '.join(map(str, sizes))}; l_k, norms and leverage in exact fractions, tails in 50 digits",
         "for all sets": "α and Σ r̂_a a lie in the span, where V is invertible; the rest is Lemma 2 and fix.central-gamma in R^m",
         "not covered": "directions in which no action reaches 10^-9 of the longest: floats do not see them, bias ≤ 10^-9·|θ|",
@@ -172,7 +173,8 @@ def span(quick: bool, *, estimator: Estimator = code, dimension: Dimension = lam
     )
     evidence["privacy it buys"] = _privacy()
     worst = max(row["leverage·q^i"] / row["2m"] for row in rows)
-    summary = f"estimates equal those in the span in {len(rows)} batches (fractions); leverage ≤ {worst:.3g}·2m_i, γ covers"
+    argument = "with a = Ux, U an orthonormal basis of the span, α^T V^+ a = x_α^T(Σ n x x^T)^{-1} x: all is as in R^m"
+    summary = f"{argument}; equal in {len(rows)} batches (fractions), leverage ≤ {worst:.3g}·2m_i, γ covers"
     return decided("verified", summary, evidence)
 
 

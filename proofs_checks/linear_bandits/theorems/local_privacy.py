@@ -77,7 +77,8 @@ def sum_index(quick: bool, *, weights: Weights = printed_weights) -> Decision:
         "n": n, "rewards": list(rewards), "Σ r": sum(rewards), "sum written, without noise": signal,
         "noise variance, times ε0²": sum(w * w for w in chosen) * 2, "of the n reports": n * 2,
     }  # fmt: skip
-    summary = f"rewards {', '.join(map(str, rewards))} sum to {sum(rewards)}; the sum written is {signal} plus noise of "
+    summary = "holds as the appendix writes it, Σ_j r̂_ia^{(j)} over n_ia; as printed here "
+    summary += f"rewards {', '.join(map(str, rewards))} sum to {sum(rewards)}; the sum written is {signal} plus noise of "
     summary += f"variance {sum(w * w for w in chosen)}·2/ε0²: reports enter {', '.join(map(str, chosen))} times"
     return decided("refuted", summary, evidence, "r̂_ia ← Σ_{k=1}^{n_ia} r̂_ia^{(k)}")
 

@@ -37,7 +37,7 @@ def gap_threshold(quick: bool, *, divisor: int = 2) -> Decision:
         return decided("verified", f"γ < Δ/{divisor} eliminates in all {count} cases", evidence)
     shown = next((row for row in failing if row["Δ"] == 1 and row["γ"] == Fraction(2, 5)), failing[0])
     estimate = f"θ̂ = {shown['θ̂']} shows a gap of {shown['gap seen']} ≤ 2γ, e_2 stays"
-    summary = f"Δ = {shown['Δ']}, γ = {shown['γ']} < Δ/{divisor}: {estimate}"
+    summary = f"holds with Δ_a/4, as the appendix has it; here Δ = {shown['Δ']}, γ = {shown['γ']} < Δ/{divisor}: {estimate}"
     return decided(
         "refuted", summary, {"counterexample": shown, **evidence}, "eliminated once γ_i < Δ_a/4, as the appendix has it"
     )
@@ -69,7 +69,8 @@ def gap_index(quick: bool, *, shift: int = 0) -> Decision:
     first = evidence["counterexample"] = failing[0]
     gaps = f"Δ = {float(first['Δ']):.4g} > 4γ_i = {float(first['4γ_i']):.4g}"
     fix = "a gap of at most 4γ_{i−1}, as the appendix has it; the regret sums 4γ_{i−1}n_i"
-    return decided("refuted", f"batch {first['batch']}: {gaps}, still played; so in {len(failing)} batches", evidence, fix)
+    summary = f"holds with 4γ_{{i−1}}, as the appendix has it; batch {first['batch']}: {gaps}, still played"
+    return decided("refuted", f"{summary}; so in {len(failing)} batches", evidence, fix)
 
 
 def geometric_sum(quick: bool, *, constants: tuple[float, Fraction] = (1.0, Fraction(1))) -> Decision:

@@ -191,7 +191,8 @@ def remark_order(
     agree = all(abs(row["exponent of the term"] - row["the remark's ½ + α"]) < 0.02 for row in exponents)
     if abs(slope) > 0.01 or not agree:
         evidence["counterexample"] = {"ε0": "1/10", **rows[0]}
-        summary = f"the term exceeds Theorem 2's (1 + 1/ε0)√(T log T) by T^{slope:.2f}, and the trivial 2T; a root is missing"
+        summary = "holds with √(T log T), as Theorem 2 has it; "
+        summary += f"T log(T)/ε0 exceeds its (1 + 1/ε0)√(T log T) by T^{slope:.2f}, and the trivial 2T"
         return decided("refuted", summary, evidence, "√(T log T)/ε0")
     return decided("verified", f"the term is {min(shares):.3g} to {max(shares):.3g} of Theorem 2's bound at ε0 = 1/10", evidence)
 
