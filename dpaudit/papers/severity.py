@@ -1,7 +1,7 @@
 """How much it matters that a claim fails, and what a claim that holds rests on. One rule for every paper.
 
-Where a paper says two things, the reading under which the claim holds comes first, and its verdict is ``conditional``. A line that
-has one reading, and is false in it, is ``refuted``, however small the slip; what the paper writes elsewhere is said first.
+Where a paper says two things, the reading under which the claim holds comes first, and its verdict is ``conditional``. A line
+that has one reading, and is false in it, is ``refuted``, however small the slip; what the paper writes elsewhere is said first.
 """
 
 from __future__ import annotations
