@@ -15,7 +15,10 @@ import numpy as np
 from dpaudit.auditors.binomial import tail_above
 from dpaudit.claims import InvalidValue
 
-SHARES = (0.01, 0.03, 0.1, 0.3)  # of the canaries that are guessed; α is split over them
+# How many of m canaries are guessed, as multiples of √m, and the share of α that each number gets. At expected counts of a
+# Gaussian shift of .5 to 2 about 4√m is best from m = 500 to 20,000. √m is for few canaries that stand
+# out, 12√m for large shifts.
+NUMBERS = ((1.0, 0.1), (4.0, 0.8), (12.0, 0.1))
 TIES = 2023  # seed of the order of equal scores, fixed before any coin
 LARGEST = 60.0  # no ε above it is looked at
 _OUTWARD = 1e-9  # relative: what floating point may have taken from a probability
@@ -56,8 +59,8 @@ def guesses_bound(g: CanaryGuesses, delta: float, alpha: float) -> float:
 
 
 def split_bound(several: Sequence[CanaryGuesses], delta: float, alpha: float) -> float:
-    """The best of several numbers of guesses, chosen before training; α is split evenly."""
-    return max((guesses_bound(g, delta, alpha / len(several)) for g in several), default=0.0)
+    """The best of ``NUMBERS``, chosen before training; each has its share of α."""
+    return max(guesses_bound(g, delta, alpha * part) for g, (_, part) in zip(several, NUMBERS, strict=True))
 
 
 @dataclass(frozen=True)
@@ -89,8 +92,13 @@ def curve_refuted(g: CanaryGuesses, profile: Profile, alpha: float) -> bool:
 
 
 def split_curve_refuted(several: Sequence[CanaryGuesses], profile: Profile, alpha: float) -> bool:
-    """The same for several numbers of guesses, chosen before training."""
-    return any(curve_refuted(g, profile, alpha / len(several)) for g in several)
+    """The same for the guesses of all ``NUMBERS``, chosen before training."""
+    return any(curve_refuted(g, profile, alpha * part) for g, (_, part) in zip(several, NUMBERS, strict=True))
+
+
+def guessed_shares(canaries: int) -> list[float]:
+    """The shares of so many canaries that are guessed: √m, 4√m and 12√m of m, all of them where m is small."""
+    return [min(1.0, number / math.sqrt(canaries)) for number, _ in NUMBERS]
 
 
 def guess_canaries(scores: np.ndarray, included: np.ndarray, share: float) -> CanaryGuesses:
@@ -98,7 +106,7 @@ def guess_canaries(scores: np.ndarray, included: np.ndarray, share: float) -> Ca
 
     Equal scores are put in an order that no coin had a part in: the order of the rows may know who was included.
     """
-    each = round(share * len(scores) / 2)
+    each = min(round(share * len(scores) / 2), len(scores) // 2)
     mixed = np.random.default_rng(TIES).permutation(len(scores))
     order = mixed[np.argsort(scores[mixed], kind="stable")]
     right = int(included[order[len(order) - each :]].sum() + (~included[order[:each]]).sum())

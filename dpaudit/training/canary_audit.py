@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpaudit.auditors.one_run import SHARES, CanaryGuesses, guess_canaries, split_bound, split_curve_refuted
+from dpaudit.auditors.one_run import NUMBERS, CanaryGuesses, guess_canaries, guessed_shares, split_bound, split_curve_refuted
 from dpaudit.claims import InvalidValue
 from dpaudit.training.canary_scores import CanaryScores
 from dpaudit.training.claimed_curve import TrainingReleases
 
-GUESSES = f"one run, {len(SHARES)} numbers of guesses fixed in advance"
+GUESSES = f"one run, {len(NUMBERS)} numbers of guesses fixed in advance"
 PLAIN = f"{GUESSES} (Steinke, Nasr, Jagielski 2023)"
 CURVE = f"{GUESSES}, on the curve of the releases at other noise (Mahloujifar, Melis, Chaudhuri 2024)"
 HALVINGS = 10  # of an octave of noise
@@ -41,8 +41,12 @@ class CanaryAudit:
 
 
 def pooled_guesses(runs: Sequence[CanaryScores]) -> list[CanaryGuesses]:
-    """For every number of guesses, the counts of all trainings together; their coins are fresh each time."""
-    each = [[guess_canaries(run.scores, run.included, share) for run in runs] for share in SHARES]
+    """For every number of guesses, the counts of all trainings together; their coins are fresh each time.
+
+    The numbers follow from how many canaries all of them have: how many trainings are pooled is fixed in advance too.
+    """
+    shares = guessed_shares(sum(len(run.scores) for run in runs))
+    each = [[guess_canaries(run.scores, run.included, share) for run in runs] for share in shares]
     return [
         CanaryGuesses(sum(g.right for g in several), sum(g.guesses for g in several), sum(g.canaries for g in several))
         for several in each

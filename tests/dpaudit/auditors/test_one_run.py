@@ -9,11 +9,12 @@ import pytest
 from scipy.stats import norm
 
 from dpaudit.auditors.one_run import (
-    SHARES,
+    NUMBERS,
     CanaryGuesses,
     Profile,
     curve_refuted,
     guess_canaries,
+    guessed_shares,
     guesses_bound,
     split_bound,
     split_curve_refuted,
@@ -72,28 +73,71 @@ def test_the_bound_is_where_the_tail_meets_alpha_and_falls_as_delta_grows() -> N
     assert guesses_bound(CanaryGuesses(0, 0, 5000), DELTA, 0.05) == 0
 
 
-def test_a_gaussian_run_gives_the_figures_of_the_prototype() -> None:
-    """True ε 4.377 at δ = 1e-5, 5,000 canaries, mean of five runs: 2.32 with 3 % of them guessed, 2.12 with α split over four
-    numbers, 2.79 as a curve. Within .35, as other seeds differ."""
-    one, several, curves = [], [], []
+def test_a_gaussian_run_reaches_more_than_the_prototype() -> None:
+    """True ε 4.377 at δ = 1e-5, 5,000 canaries, mean of five runs. The prototype, with α split evenly over four numbers, had
+    2.12, and 2.79 as a curve; of thirty other seeds the mean is 2.07 and 2.83, and a mean of five varies by .07 and .1."""
+    several, curves = [], []
     for seed in range(5):
         scores, included = run(seed)
-        counts = [guess_canaries(scores, included, share) for share in SHARES]
-        one.append(guesses_bound(counts[1], DELTA, 0.05))
+        counts = [guess_canaries(scores, included, share) for share in guessed_shares(5000)]
         several.append(split_bound(counts, DELTA, 0.05))
-        refuted = [mu for mu in np.arange(0.3, 1.2, 0.05) if split_curve_refuted(counts, gaussian_profile(float(mu)), 0.05)]
+        refuted = [mu for mu in np.arange(0.3, 1.2, 0.02) if split_curve_refuted(counts, gaussian_profile(float(mu)), 0.05)]
         curves.append(epsilon_of(float(max(refuted))) if refuted else 0.0)
-    assert np.mean(one) == pytest.approx(2.32, abs=0.35)
-    assert np.mean(several) == pytest.approx(2.12, abs=0.35)
-    assert np.mean(curves) == pytest.approx(2.79, abs=0.35)
+    assert np.mean(several) == pytest.approx(2.07, abs=0.25)
+    assert np.mean(curves) == pytest.approx(2.83, abs=0.35)
     assert max(several) < epsilon_of(1.0)
+
+
+def expected_guesses(mu: float, canaries: int, share: float) -> CanaryGuesses:
+    """As many right guesses as are expected of a shift by μ, with this share of the canaries guessed."""
+    low, high = -10.0, 10.0 + mu
+    for _ in range(60):
+        middle = (low + high) / 2
+        more = norm.sf(middle - mu) + norm.sf(middle) > share
+        low, high = (middle, high) if more else (low, middle)
+    guesses = 2 * round(share * canaries / 2)
+    return CanaryGuesses(round(guesses * float(norm.sf(low - mu)) / share), guesses, canaries)
+
+
+@pytest.mark.parametrize("canaries", [200, 1000, 5000, 20_000])
+@pytest.mark.parametrize("mu", [0.5, 1.0, 2.0])
+def test_the_numbers_of_guesses_lose_little_to_the_best_one_and_win_against_an_even_split(canaries: int, mu: float) -> None:
+    """At expected counts; the even split is over .01, .03, .1 and .3 of the canaries. The best number has all of α, and is known to
+    who knows μ alone."""
+    counts = [expected_guesses(mu, canaries, share) for share in guessed_shares(canaries)]
+    even = [guesses_bound(expected_guesses(mu, canaries, share), DELTA, 0.05 / 4) for share in (0.01, 0.03, 0.1, 0.3)]
+    best = max(guesses_bound(expected_guesses(mu, canaries, share), DELTA, 0.05) for share in np.geomspace(0.01, 0.9, 25))
+    reached = split_bound(counts, DELTA, 0.05)
+    assert reached > max(even) - 0.03
+    assert best >= reached > 0.86 * best - 0.05
+
+
+def test_few_canaries_that_stand_out_are_found_by_the_least_number() -> None:
+    """60 of 5,000 canaries are surely known, of the others nothing is: the numbers above guess mostly in vain."""
+    wrong = [round((number * math.sqrt(5000) - 60) / 2) for number, _ in NUMBERS]
+    counts = [
+        CanaryGuesses(round(number * math.sqrt(5000)) - missed, round(number * math.sqrt(5000)), 5000)
+        for missed, (number, _) in zip(wrong, NUMBERS, strict=True)
+    ]
+    alone = [guesses_bound(g, 0.0, 0.05 * part) for g, (_, part) in zip(counts, NUMBERS, strict=True)]
+    assert split_bound(counts, 0.0, 0.05) == alone[0] > 1
+    assert max(alone[1:]) < 0.7
+
+
+def test_shares_of_alpha_add_up_and_no_canary_is_guessed_twice() -> None:
+    assert sum(part for _, part in NUMBERS) == pytest.approx(1)
+    for canaries in (1, 2, 3, 7, 143, 5000):
+        scores, included = run(3, canaries)
+        for share in guessed_shares(canaries):
+            assert 0 < share <= 1
+            assert guess_canaries(scores, included, share).guesses <= canaries
 
 
 def test_the_true_curve_is_refuted_no_more_often_than_alpha_and_half_of_it_is() -> None:
     """200 runs at α = .05: more than 26 has probability 10^-5. The twin claims half the shift."""
     true, half, flagged, caught = gaussian_profile(1.0), gaussian_profile(0.5), 0, 0
     for seed in range(200):
-        counts = [guess_canaries(*run(seed, 1000), share) for share in SHARES]
+        counts = [guess_canaries(*run(seed, 1000), share) for share in guessed_shares(1000)]
         flagged += split_curve_refuted(counts, true, 0.05)
         if seed < 20:
             caught += any(curve_refuted(g, half, 0.05) for g in counts)
