@@ -1,6 +1,7 @@
 """A worker in one peer's environment, or in our own: reads tasks as JSON lines, answers with a value and CPU seconds.
 
-Needs nothing but the standard library and the peer. Each task is prepared and run once before it is timed.
+Needs nothing but the standard library and the peer, which has numpy where it audits.
+Each task is prepared and run once before it is timed.
 """
 
 from __future__ import annotations
@@ -12,18 +13,18 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+from benchmarks.peers import audit_tasks, growth_tasks
+
 DELTA = 1e-6
 LEAST_CPU = 0.05  # seconds: short calls are repeated, for everybody alike
 Call = Callable[[], Any]
 
 
-def _errors(size: int) -> tuple[int, int]:
-    """Wrong and right guesses of an attack with one fixed threshold on ``size`` scores, half of them one deviation higher."""
-    wrong = 2 * round(size / 2 * 0.3085375387259869)  # P(N > 1/2)
-    return wrong, size - wrong
-
-
 def dpaudit(task: str, size: int) -> Call:
+    if task.startswith(("audit", "canaries")):
+        return audit_tasks.dpaudit(task, size)
+    if task in (*growth_tasks.SETTINGS, "shuffle", "categories"):
+        return growth_tasks.dpaudit(task, size)
     from fractions import Fraction
 
     import numpy as np
@@ -38,13 +39,6 @@ def dpaudit(task: str, size: int) -> Call:
         return lambda: float(compose([part], delta).upper)
     if task == "sampled":
         return lambda: float(sampled_epsilon([SampledGaussian("0.01", "1", size)], delta).upper)
-    if task == "audit":
-        from dpaudit.auditors.games.guess_bounds import Guesses, bound, forms
-
-        wrong, right = _errors(size)
-        guesses = Guesses(right, wrong, size, 2)
-        several = forms(1e-5, fixed=True)  # the error is shared out
-        return lambda: max(bound(guesses, 0.05 / len(several), 1e-5, form) for form in several)
     noise, source, zeros = (Laplace(2) if task == "draw-laplace" else Gaussian(2)), SecureSource(), np.zeros(size, np.int64)
     return lambda: float(len(noise.draw(zeros, source)))
 
@@ -136,26 +130,6 @@ def diffprivlib(task: str, size: int) -> Call:
     return lambda: float(len([noise.randomise(0.0) for _ in range(size)]))
 
 
-def jax_privacy(task: str, size: int) -> Call:
-    from statistics import NormalDist
-
-    from jax_privacy import auditing
-
-    normal, half = NormalDist(), size // 2
-    outside = [normal.inv_cdf((i + 0.5) / half) for i in range(half)]
-    auditor = auditing.CanaryScoreAuditor([score + 1 for score in outside], outside)
-    explicit = auditing.Explicit(0.5)
-    return lambda: float(auditor.epsilon_clopper_pearson(0.05, 1e-5, threshold_strategy=explicit))
-
-
-def privacy_estimates(task: str, size: int) -> Call:
-    from privacy_estimates import AttackResults, compute_eps_lo_hi
-
-    wrong, right = _errors(size)
-    counts = AttackResults(FN=wrong // 2, FP=wrong // 2, TN=right // 2, TP=right // 2)
-    return lambda: float(compute_eps_lo_hi(count=counts, delta=1e-5, alpha=0.1, method="beta")[0])
-
-
 PEERS: dict[str, Callable[[str, int], Call]] = {
     "dpaudit": dpaudit,
     "dp-accounting": dp_accounting,
@@ -164,8 +138,8 @@ PEERS: dict[str, Callable[[str, int], Call]] = {
     "autodp": autodp,
     "opendp": opendp,
     "diffprivlib": diffprivlib,
-    "jax-privacy": jax_privacy,
-    "privacy-estimates": privacy_estimates,
+    "jax-privacy": audit_tasks.jax_privacy,
+    "privacy-estimates": audit_tasks.privacy_estimates,
 }
 
 
