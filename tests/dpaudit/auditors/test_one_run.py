@@ -102,8 +102,8 @@ def expected_guesses(mu: float, canaries: int, share: float) -> CanaryGuesses:
 @pytest.mark.parametrize("canaries", [200, 1000, 5000, 20_000])
 @pytest.mark.parametrize("mu", [0.5, 1.0, 2.0])
 def test_the_numbers_of_guesses_lose_little_to_the_best_one_and_win_against_an_even_split(canaries: int, mu: float) -> None:
-    """At expected counts; the even split is over .01, .03, .1 and .3 of the canaries. The best number has all of α, and is known to
-    who knows μ alone."""
+    """At expected counts; the even split is over .01, .03, .1 and .3 of the canaries. The best number has all of α, and is
+    known to who knows μ alone."""
     counts = [expected_guesses(mu, canaries, share) for share in guessed_shares(canaries)]
     even = [guesses_bound(expected_guesses(mu, canaries, share), DELTA, 0.05 / 4) for share in (0.01, 0.03, 0.1, 0.3)]
     best = max(guesses_bound(expected_guesses(mu, canaries, share), DELTA, 0.05) for share in np.geomspace(0.01, 0.9, 25))
