@@ -274,7 +274,10 @@ def many_laplace_epsilon(laws: Sequence[tuple[PrivacyLoss, int]], delta: Fractio
             if abs(root - guess) * curve.place.c < 1.0:
                 break
             guess = root
-        ends = certified(curve.delta, root, slope, delta)
+        low, high = curve.delta(root)
+        unit = max(1e-15 * root * abs(slope), 1e-13)
+        first = [max(unit, 1.02 * float(off)) / abs(slope) for off in (1 - low / delta, high / delta - 1)]
+        ends = certified(lambda at: curve.delta(at)[1], lambda at: curve.delta(at)[0], root, delta, (first[0], first[1]))
     if ends.width > _WIDEST:
         raise ArithmeticError("a wide enclosure")
     return ends.lower, ends.upper

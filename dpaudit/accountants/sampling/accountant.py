@@ -23,7 +23,7 @@ from dpaudit.accountants.sampling.contours.search import (
     contour_epsilon,
     moment_bound,
     moment_delta,
-    quick_moment_bound,
+    quick_bound,
 )
 from dpaudit.accountants.sampling.contours.tilted_law import short
 from dpaudit.accountants.sampling.groups import DIRECTIONS, Direction, SampledGaussian, canonical, plain_part, sampled_part, steps
@@ -36,7 +36,7 @@ _DIGITS = 15
 _FEW = 600  # releases up to which a grid of losses is tried
 _GOOD_DELTA = 1e-6
 _CUT = 10**10  # what is so many times less likely than δ is left out
-_RARE = Fraction(3, 1000)  # rates below are cut at once: high orders are ruled by what never happens
+_RARE = Fraction(1, 2000)  # rates below are cut at once: high orders are ruled by what never happens
 
 
 def sampled_epsilon(
@@ -54,7 +54,7 @@ def sampled_epsilon(
     if not failure:
         raise InvalidValue("delta", delta, "above 0: Gaussian noise has no finite ε at 0")
     remove = _epsilon(_composition(composed, "remove", others, plain), failure)
-    add = _epsilon(_composition(composed, "add", others, plain), failure, enough=remove.lower)
+    add = _epsilon(_composition(composed, "add", others, plain), failure, enough=remove.upper)
     low, high = max(remove.lower, add.lower), max(remove.upper, add.upper)
     high = decimal(high, _DIGITS, up=True)
     return Enclosure(min(decimal(low, _DIGITS, up=False), high), high, True, METHOD)
@@ -122,7 +122,7 @@ def _epsilon(composed: Composition, delta: Fraction, enough: Fraction | None = N
                 return first
     elif enough:
         with suppress(ArithmeticError, ValueError):
-            quick = quick_moment_bound(composed, delta, float(enough))
+            quick = quick_bound(composed, delta, enough)
             if quick <= enough:
                 return Ends(Fraction(0), quick)
     ends = Ends(Fraction(0), _simple_bound(composed, delta))

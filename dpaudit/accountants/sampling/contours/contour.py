@@ -17,9 +17,9 @@ import flint
 import numpy as np
 
 from dpaudit.accountants.sampling.contours.decay import Decay
-from dpaudit.accountants.sampling.contours.elementary import LIBRARY, SLACK, Complexes, U, exp_up, turn
+from dpaudit.accountants.sampling.contours.elementary import LIBRARY, SLACK, Complexes, Floats, U, exp_up, turn
 from dpaudit.accountants.sampling.contours.nodes import Nodes, ratios
-from dpaudit.accountants.sampling.contours.panels import beyond, cut_for, tilted_law
+from dpaudit.accountants.sampling.contours.panels import beyond, cut_for, tilted_law, tilted_laws
 from dpaudit.accountants.sampling.contours.plans import Place
 from dpaudit.accountants.sampling.contours.tilted_law import FloatGroup, TooMany
 from dpaudit.accountants.sampling.groups import Direction, SampledGaussian
@@ -29,8 +29,9 @@ BITS = 192
 MOST_NODES = 20_000
 MOST_PRODUCTS, PATIENT = 40_000_000, 400_000_000  # nodes × abscissae: usually, and as a last resort
 _GROWTH = 1.25  # from one stretch of t to the next
+_STRETCHES, _BACK = 12, 3  # bounded at once; of these so many before where a Gaussian would have fallen enough
 _TAIL = 18.0  # nats by which the nodes left out are below δ
-_DISCRETE = 39.0
+_DISCRETE, _MOMENT = 39.0, 40.0  # nats by which discretisation is below a ratio of moments, and below a moment
 
 
 @dataclass(frozen=True)
@@ -59,36 +60,40 @@ class Composition:
         pairs = zip(self.groups, self.cuts, strict=True) if self.cuts else ()
         return sum((beyond(group, self.direction, cut) for group, cut in pairs), Fraction(0))
 
-    def single_moments(self, order: float) -> list[Any]:
-        """Balls around ln E e^{cL} of one release of each group, at the precision of the caller."""
-        laws = (tilted_law(group, self.direction, order, 0.0, 40.0) for group in self.floats)
-        return [law.log_moment(discrete) for law, discrete in laws]
-
-    def log_moment(self, order: float, singles: Sequence[Any] | None = None) -> Any:
+    def log_moment(self, order: float) -> Any:
         """A ball around K(order), at the precision of the caller."""
-        total = flint.arb(0)
-        for group, single in zip(self.groups, self.single_moments(order) if singles is None else singles, strict=True):
-            total += group.count * single
-        z = ball(Fraction(order))
-        total += ball(self.mu_squared / 2) * z * (z + 1)
-        for law, count in self.others:
-            total += count * (law.moment(flint.acb(z))[0].real.log() + ball(law.top) * z)
-        return total
+        return self.log_moments((order,))[0][0]
+
+    def log_moments(self, orders: Sequence[float]) -> list[tuple[Any, list[Any]]]:
+        """For each order a ball around K, and around ln E e^{cL} of one release of each group; at the precision of the caller."""
+        singles = [
+            [law.log_moment(discrete) for law, discrete in tilted_laws(group, self.direction, orders, 0.0, _MOMENT)]
+            for group in self.floats
+        ]
+        found = []
+        for place, order in enumerate(orders):
+            z = ball(Fraction(order))
+            total = ball(self.mu_squared / 2) * z * (z + 1)
+            for group, one in zip(self.groups, singles, strict=True):
+                total += group.count * one[place]
+            for law, count in self.others:
+                total += count * (law.moment(flint.acb(z))[0].real.log() + ball(law.top) * z)
+            found.append((total, [one[place] for one in singles]))
+        return found
 
 
 class Contour:
-    """δ(ε) near the ε it was made for."""
+    """δ(ε) near the ε it was made for; ``both`` false: its upper end only, which needs no bound on aliases."""
 
-    def __init__(self, composed: Composition, place: Place, most: int = MOST_PRODUCTS) -> None:
+    def __init__(self, composed: Composition, place: Place, most: int = MOST_PRODUCTS, *, both: bool = True) -> None:
         self.composed, self.place, self.most = composed, place, most
         c, h = place.c, place.step
         floats = composed.floats
         self.added = composed.beyond()
+        orders = [c, *([place.above, place.below] if both and place.below else [place.above] if both else [])]
         with precision(BITS):
-            singles = composed.single_moments(c)
-            self.peak = composed.log_moment(c, singles)
-            self.below = composed.log_moment(place.below) if place.below else None
-            self.above = composed.log_moment(place.above)
+            (self.peak, singles), *others = composed.log_moments(orders)
+        self.aliases = [(order, total) for order, (total, _) in zip(orders[1:], others, strict=True)]
         decays = [
             (Decay.of(group, composed.direction, c, _around(one)), group.count)
             for group, one in zip(floats, singles, strict=True)
@@ -99,9 +104,12 @@ class Contour:
         size = (c * c + t * t) * ((c + 1) * (c + 1) + t * t)
         self.kernel = np.asarray(((c * c + c - t * t) - 1j * t * (2 * c + 1)) / size, dtype=np.complex128)
         self.kernel[0] /= 2
-        self.sizes = 2 * np.abs(self.kernel) * SLACK
+        sizes = 2 * np.abs(self.kernel) * SLACK
         self.t = t
         self.terms: Complexes = self.nodes.values * self.kernel * 2
+        moduli = np.abs(self.nodes.values) * sizes
+        # the kernel, its products and the turn; besides, U of the angle, per unit of it
+        self.node_errors, self.moduli = self.nodes.errors * sizes + 32 * U * moduli, U * moduli
 
     def _nodes(self, floats: Sequence[FloatGroup], count: int) -> Nodes:
         place, direction = self.place, self.composed.direction
@@ -149,36 +157,57 @@ class Contour:
         base = float(self.peak.mid()) - self.place.c * epsilon + math.log(self.place.step / (2 * math.pi))
         return (base + math.log(total), slope / total) if total > 0 else (-math.inf, -self.place.c)
 
+    def upper(self, epsilon: float) -> Fraction:
+        """δ(ε) is at most this."""
+        return self._most(epsilon, *self._sum(epsilon))
+
+    def lower(self, epsilon: float) -> Fraction:
+        """δ(ε) is at least this."""
+        return self._least(epsilon, *self._sum(epsilon))
+
     def delta(self, epsilon: float) -> tuple[Fraction, Fraction]:
         """(lower, upper) around δ(ε)."""
+        total, error = self._sum(epsilon)
+        return self._least(epsilon, total, error), self._most(epsilon, total, error)
+
+    def _sum(self, epsilon: float) -> tuple[float, float]:
+        """The trapezoid sum over φ(c)e^{−cε}h/(2π), and what it may be off, nodes left out included."""
         angles = np.asarray(self.t * epsilon, dtype=np.float64)  # t has at most 16 + 20 bits: exact; the product is rounded
-        terms = np.asarray(self.terms * turn(-angles), dtype=np.complex128)
-        modulus = np.abs(self.nodes.values)
-        errors = self.nodes.errors + modulus * (U * np.abs(angles) + 32 * U)
-        total, error = math.fsum(terms.real), float((errors * self.sizes).sum()) * SLACK
+        terms = self.terms * turn(-angles)
+        errors = self.node_errors + self.moduli * np.abs(angles)
+        return math.fsum(terms.real), (float(errors.sum()) + self.tail) * SLACK
+
+    def relative_error(self, epsilon: float) -> float:
+        """What both ends are off, roughly: for searches only."""
+        total, error = self._sum(epsilon)
+        return error / total if total > 0 else 1.0
+
+    def _scale(self, at: Any) -> Any:
+        return (self.peak - ball(Fraction(self.place.c)) * at).exp() * ball(Fraction(self.place.step)) / (2 * flint.arb.pi())
+
+    def _most(self, epsilon: float, total: float, error: float) -> Fraction:
+        with precision(BITS):
+            high = self._scale(ball(Fraction(epsilon))) * (flint.arb(total) + flint.arb(error))
+            return min(upper(high) + self.added, Fraction(1)) if high < 1 else Fraction(1)
+
+    def _least(self, epsilon: float, total: float, error: float) -> Fraction:
         with precision(BITS):
             at = ball(Fraction(epsilon))
-            scale = (self.peak - ball(Fraction(self.place.c)) * at).exp() * ball(Fraction(self.place.step)) / (2 * flint.arb.pi())
-            high = scale * flint.arb(total + error + self.tail) * (1 + flint.arb(2) ** -50)
-            low = scale * flint.arb(total - error - self.tail) - abs(scale * flint.arb(total)) * flint.arb(2) ** -50
-            low -= self._aliases(at)
-            least = lower(low) if low > 0 else Fraction(0)
-            most = upper(high) + self.added if high < 1 else Fraction(1)
-            return min(least, Fraction(1)), min(most, Fraction(1))
+            low = self._scale(at) * (flint.arb(total) - flint.arb(error)) - self._aliased(at)
+            return min(lower(low), Fraction(1)) if low > 0 else Fraction(0)
 
-    def _aliases(self, at: Any) -> Any:
-        place = self.place
-        period = 2 * flint.arb.pi() / ball(Fraction(place.step))
-        c = ball(Fraction(place.c))
-
-        def one(theta: float, moment: Any) -> Any:
+    def _aliased(self, at: Any) -> Any:
+        place, total = self.place, flint.arb(0)
+        period, c = 2 * flint.arb.pi() / ball(Fraction(place.step)), ball(Fraction(place.c))
+        if not place.below:
+            ratio = (-period * c).exp()
+            total += ratio / (1 - ratio)
+        for theta, moment in self.aliases:
             order = ball(Fraction(theta))
             ratio = (-period * abs(order - c)).exp()
-            largest = order * order.log() - (1 + order) * (1 + order).log() if theta else flint.arb(0)
-            return (moment + largest - order * at).exp() * ratio / (1 - ratio)
-
-        left = one(0.0, flint.arb(0)) if self.below is None else one(place.below, self.below)
-        return left + one(place.above, self.above)
+            largest = order * order.log() - (1 + order) * (1 + order).log()
+            total += (moment + largest - order * at).exp() * ratio / (1 - ratio)
+        return total
 
 
 def _around(value: Any) -> tuple[float, float]:
@@ -199,24 +228,17 @@ def _ending(decays: Sequence[tuple[Decay, int]], mu_squared: float, place: Place
     """
     h = place.step
     target = math.exp(-nats) / (place.c * (place.c + 1))
-
-    def log_bound(low: float, high: float) -> float:
-        total = sum(count * decay.log_bound(low, high) for decay, count in decays)
-        return (total - mu_squared * low * low / 2) * (1 - LIBRARY)  # each summand is ≤ 0 and rounded a few times
-
-    edges = [max(4 * h, _first_guess(decays, mu_squared, nats))]
-    while edges[0] > 8 * h and 2 / h / edges[0] * exp_up(log_bound(edges[0], edges[0] * _GROWTH)) < target:
-        edges[0] = max(4 * h, edges[0] / _GROWTH)
-    tails: list[float] = []
-    while True:
-        low = edges[-1]
-        beyond = 2 / h / (low - h) * exp_up(log_bound(low, math.inf))
-        if beyond < target / 4 or low > 1e3 * MOST_NODES * h:
-            break
-        high = low * min(2.0, _GROWTH * 1.07 ** len(tails))  # far out, coarse stretches do
-        tails.append(2 / h / (low - h) * exp_up(log_bound(low, high)))
-        edges.append(high)
-    tails.append(beyond)
+    guess = _first_guess(decays, mu_squared, nats)
+    edges, tails = [max(4 * h, guess / _GROWTH**_BACK)], [math.inf]
+    while tails[-1] >= target / 4 and edges[-1] <= 1e3 * MOST_NODES * h:
+        ratios = np.minimum(2.0, _GROWTH * 1.07 ** np.maximum(0, np.arange(_STRETCHES) + len(edges) - 1 - 2 * _BACK))
+        ends = np.asarray(edges[-1] * np.cumprod(ratios), dtype=np.float64)  # far out, coarse stretches do
+        starts = np.concatenate([edges[-1:], ends[:-1]])
+        sizes = [exp_up(bound) for bound in _log_bounds(decays, mu_squared, starts, ends)]
+        tails[-1:] = [2 / h / (low - h) * size for low, size in zip(starts, sizes, strict=True)]
+        edges += ends.tolist()
+        total = sum(count * decay.log_tail(edges[-1]) for decay, count in decays) - mu_squared * edges[-1] ** 2 / 2
+        tails.append(2 / h / (edges[-1] - h) * exp_up(total * (1 - LIBRARY)))
     sums = np.cumsum(tails[::-1])[::-1]  # from edge i on
     enough = np.flatnonzero(sums < target)
     index = int(enough[0]) if len(enough) else len(sums) - 1
@@ -228,6 +250,14 @@ def _ending(decays: Sequence[tuple[Decay, int]], mu_squared: float, place: Place
         index = affordable[-1]
         count = math.ceil(edges[index] / h) + 1
     return count, float(sums[index]) * (1 + 16 * LIBRARY)
+
+
+def _log_bounds(decays: Sequence[tuple[Decay, int]], mu_squared: float, starts: Floats, ends: Floats) -> Floats:
+    """Upper bounds on ln |φ(c+it)/φ(c)| of all releases on stretches of t; each summand is ≤ 0 and rounded a few times."""
+    total = -mu_squared * starts * starts / 2
+    for decay, count in decays:
+        total = total + count * decay.log_bounds(starts, ends)
+    return np.asarray(total * (1 - LIBRARY))
 
 
 def _first_guess(decays: Sequence[tuple[Decay, int]], mu_squared: float, nats: float) -> float:

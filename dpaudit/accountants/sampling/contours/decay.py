@@ -51,10 +51,16 @@ class Decay:
     def of(cls, group: FloatGroup, direction: Direction, c: float, log_moment: tuple[float, float]) -> Decay:
         """``log_moment``: floats not above and not below ln E e^{cL}."""
         s = exponent_power(direction, c)
-        low, high = _core(group, s)
-        edges = np.linspace(low, high, _BLOCKS + 1)
-        log_w, error, share = log_ratio(group, edges)
-        exponents, lost = _least_exponents(group, s, edges, log_w, error)
+        edges = np.linspace(*_core(group, s), _BLOCKS + 1)
+        middles, line = (edges[1:] + edges[:-1]) / 2, _line(group, s)
+        parts = [
+            np.split(each, [_BLOCKS + 1, 2 * _BLOCKS + 1]) for each in log_ratio(group, np.concatenate([edges, middles, line]))
+        ]
+        (log_w, at_middles, on_line), (error, middle_error, line_error), (share, middle_share, _) = parts
+        if s > 0:
+            exponents, lost = _above_tangents(group, s, edges, at_middles, middle_error, middle_share)
+        else:
+            exponents, lost = _above_chords(s, edges, log_w, error)
         base = log_moment[1] + _LOG_ROOT
         lost = lost + 16 * U * (np.abs(exponents) + abs(base))
         sizes = edges[1:] - edges[:-1]
@@ -68,58 +74,71 @@ class Decay:
             np.where(known, widths, 0.0),
             (error[:-1] + 4 * U * (np.abs(log_w[:-1]) + abs(log_w[0]))) * SLACK,
             np.where(known, least * widths, 0.0) * (1 - _PART),
-            _log_variation(group, s, log_moment[0] + _LOG_ROOT),
+            _log_variation(group, s, line, on_line, line_error, log_moment[0] + _LOG_ROOT),
         )
 
-    def fall(self, low: float, high: float) -> float:
-        """A lower bound on 1 − |φ(c+it)/φ(c)| for all t in [low, high]; high ≤ 2·low."""
-        wide = self.widths * (2 * high) > math.pi
-        gained, some = 0.0, bool(wide.any())
-        if some:
-            x = low * self.widths[wide] / 2 * (1 - 4 * U)
+    def falls(self, low: Floats, high: Floats) -> Floats:
+        """Lower bounds on 1 − |φ(c+it)/φ(c)| for all t in each of the intervals [low, high]; high ≤ 2·low."""
+        wide = np.multiply.outer(2 * high, self.widths) > math.pi
+        gained = self._gained(low, high, wide)
+        rows, columns = np.nonzero(wide)
+        if len(rows):
+            x = low[rows] * self.widths[columns] / 2 * (1 - 4 * U)
             envelope = np.maximum(np.where(x < math.pi, largest_sine(x) / x, 0.0), np.minimum(_SECOND_PEAK, 1 / x))
-            gained = float((self.masses[wide] * np.maximum(0.0, 1 - envelope * (1 + _PART))).sum())
-        if not some or not wide.all():
-            gained += self._gained(~wide if some else slice(None), low, high)
-        return max(0.0, gained * (1 - _PART))
+            np.add.at(gained, rows, self.masses[columns] * np.maximum(0.0, 1 - envelope * (1 + _PART)))
+        return np.asarray(np.maximum(0.0, gained * (1 - _PART)))
 
-    def _gained(self, narrow: npt.NDArray[np.bool_] | slice, low: float, high: float) -> float:
-        """Σ_W (ν_W − |ν̂_W|) over sets of narrow blocks, by (a)."""
-        starts, widths, masses = self.starts[narrow], self.widths[narrow], self.masses[narrow]
-        place = (starts * (2 * high / math.pi * (1 + _PART))).astype(np.int64)
-        first = np.flatnonzero(np.concatenate([[True], place[1:] != place[:-1]]))
-        sizes = np.diff(np.concatenate([first, [len(place)]]))
-        middle = starts - np.repeat(starts[first], sizes) + widths / 2
+    def _gained(self, low: Floats, high: Floats, wide: npt.NDArray[np.bool_]) -> Floats:
+        """Σ_W (ν_W − |ν̂_W|) over sets of narrow blocks, by (a), for each interval; wide blocks have no mass here."""
+        rows, blocks = wide.shape
+        place = np.multiply.outer(2 * high / math.pi * (1 + _PART), self.starts).astype(np.int64)
+        # a wide block ends a set: the span of a set must be that of narrow ones
+        ends = np.concatenate(
+            [np.ones((rows, 1), bool), (place[:, 1:] != place[:, :-1]) | wide[:, 1:] | wide[:, :-1]], axis=1
+        ).ravel()
+        first = np.flatnonzero(ends)
+        sizes = np.diff(np.append(first, len(ends)))
+        block, row = first % blocks, first // blocks
+        masses, widths = np.where(wide, 0.0, self.masses).ravel(), np.where(wide, 0.0, self.widths).ravel()
+        middle = np.tile(self.starts, rows) - np.repeat(self.starts[block], sizes) + widths / 2
         mass = np.add.reduceat(masses, first)
-        mean = np.add.reduceat(masses * middle, first) / np.maximum(mass, 1e-300)
+        some = np.maximum(mass, 1e-300)
+        mean = np.add.reduceat(masses * middle, first) / some
         spread = np.add.reduceat(masses * ((middle - np.repeat(mean, sizes)) ** 2 + widths**2 / 12), first)
-        last = first + sizes - 1
-        off = np.maximum.reduceat(self.errors[narrow], first)
-        span = (starts[last] - starts[first] + widths[last] + 2 * off) * (1 + _PART)
+        last = block + sizes - 1
+        off = np.maximum.reduceat(np.tile(self.errors, rows), first)
+        span = (self.starts[last] - self.starts[block] + widths[first + sizes - 1] + 2 * off) * (1 + _PART)
         # what is off moves the deviation √(spread/mass), and so does a mean that is off by some 200 U of the span
-        moved = off + 2.0**-40 * span
-        deviation = np.maximum(0.0, np.sqrt(spread / np.maximum(mass, 1e-300)) - moved)
-        turns = 2 * least_sine(np.minimum(low * span, math.pi) / 2 * (1 - 4 * U)) ** 2 / np.maximum(span, 1e-300) ** 2
-        return float((mass * deviation**2 * turns).sum())
+        deviation = np.maximum(0.0, np.sqrt(spread / some) - off - 2.0**-40 * span)
+        turns = 2 * least_sine(np.minimum(low[row] * span, math.pi) / 2 * (1 - 4 * U)) ** 2 / np.maximum(span, 1e-300) ** 2
+        return np.asarray(np.bincount(row, weights=mass * deviation**2 * turns, minlength=rows), dtype=np.float64)
 
-    def log_bound(self, low: float, high: float) -> float:
-        """An upper bound on ln |φ(c+it)/φ(c)| for all t in [low, high]; ``high`` may be infinite."""
-        by_variation = self.log_variation + log_up(1 / low * (1 + 2 * U))
-        fall = min(self.fall(low, high), 1 - 1e-12) if high <= 2 * low else 0.0
-        by_blocks = math.nextafter(float(flint.arb(-fall).log1p().upper()), math.inf) if fall else 0.0
-        return min(0.0, by_variation + 4 * U * abs(by_variation), by_blocks)
+    def log_bounds(self, low: Floats, high: Floats) -> Floats:
+        """Upper bounds on ln |φ(c+it)/φ(c)| for all t in each interval [low, high]; high ≤ 2·low."""
+        falls = np.minimum(self.falls(low, high), 1 - 1e-12)
+        by_blocks = [math.nextafter(float(flint.arb(-float(fall)).log1p().upper()), math.inf) for fall in falls]
+        return np.minimum(np.minimum(by_blocks, 0.0), [self.log_tail(float(each)) for each in low])
+
+    def log_tail(self, low: float) -> float:
+        """An upper bound on ln |φ(c+it)/φ(c)| for all t from ``low`` on."""
+        bound = self.log_variation + log_up(1 / low * (1 + 2 * U))
+        return min(0.0, bound + 4 * U * abs(bound))
 
 
-def _least_exponents(group: FloatGroup, s: float, edges: Floats, log_w: Floats, error: Floats) -> tuple[Floats, Floats]:
-    """The least of s ln w − u²/2 on each block, and how far off that may be."""
+def _above_chords(s: float, edges: Floats, log_w: Floats, error: Floats) -> tuple[Floats, Floats]:
+    """The least of s ln w − u²/2 on each block, and how far off that may be; for s ≤ 0 it is concave, and least at an end."""
     squares = edges**2 / 2
-    if s <= 0:  # concave: least at an end
-        exponents, off = s * log_w - squares, -s * error + 8 * U * (np.abs(s * log_w) + squares)
-        return np.minimum(exponents[:-1], exponents[1:]), np.maximum(off[:-1], off[1:])
-    middles = (edges[1:] + edges[:-1]) / 2  # s ln w is convex: above its tangent; the rest is concave: least at an end
-    at, at_error, share = log_ratio(group, middles)
+    exponents, off = s * log_w - squares, -s * error + 8 * U * (np.abs(s * log_w) + squares)
+    return np.minimum(exponents[:-1], exponents[1:]), np.maximum(off[:-1], off[1:])
+
+
+def _above_tangents(
+    group: FloatGroup, s: float, edges: Floats, at: Floats, error: Floats, share: Floats
+) -> tuple[Floats, Floats]:
+    """The same for s > 0: s ln w is convex, and above its tangent; what is left is concave, and least at an end."""
+    squares = edges**2 / 2
     rise = s * share * group.inverse * (edges[1:] - edges[:-1]) / 2
-    off = s * at_error + 2 * SHARE_ERROR * rise + 8 * U * (np.abs(s * at) + rise + np.maximum(squares[:-1], squares[1:]))
+    off = s * error + 2 * SHARE_ERROR * rise + 8 * U * (np.abs(s * at) + rise + np.maximum(squares[:-1], squares[1:]))
     return np.minimum(s * at - rise - squares[:-1], s * at + rise - squares[1:]), off
 
 
@@ -148,12 +167,14 @@ def _core(group: FloatGroup, s: float) -> tuple[float, float]:
     return float(u[max(0, inside[0] - 1)]), float(u[min(len(u) - 1, inside[-1] + 1)])
 
 
-def _log_variation(group: FloatGroup, s: float, base: float) -> float:
-    """ln of 4 max e^ψ: between points a distance d apart ψ is at most its largest value there plus d²/8 max |ψ''|."""
+def _line(group: FloatGroup, s: float) -> Floats:
+    """Points that ψ's peaks lie between: ψ' > 0 before the first, and < 0 beyond the last unless that is the cut."""
     low, high = group.reach(s)
-    low -= 2 * group.inverse + 1  # ψ' > 0 there and before, and < 0 beyond the other end unless that is the cut
-    u = np.linspace(low, high, 800)
-    log_w, error, _ = log_ratio(group, u)
+    return np.linspace(low - 2 * group.inverse - 1, high, 800)
+
+
+def _log_variation(group: FloatGroup, s: float, u: Floats, log_w: Floats, error: Floats, base: float) -> float:
+    """ln of 4 max e^ψ: between points a distance d apart ψ is at most its largest value there plus d²/8 max |ψ''|."""
     # L' = p/σ with p = q e^y/w: ln(1/L') = ln w − y − ln q + ln σ
     y = u * group.inverse - group.half
     psi = (s + 1) * log_w - u * u / 2 - y

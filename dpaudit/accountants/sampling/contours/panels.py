@@ -15,6 +15,8 @@ that moves the weight and the loss by as much as their slopes say.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
@@ -27,6 +29,7 @@ from dpaudit.accountants.sampling.contours.tilted_law import (
     MOST_ABSCISSAE,
     SHARE_ERROR,
     FloatGroup,
+    LogRatio,
     TiltedLaw,
     TooMany,
     discretisation,
@@ -80,24 +83,37 @@ def cut_for(group: SampledGaussian, direction: Direction, mass: Fraction) -> flo
 
 def tilted_law(group: FloatGroup, direction: Direction, c: float, t: float, nats: float) -> tuple[TiltedLaw, float]:
     """The law for |t| ≤ ``t``, and its discretisation error over E e^{cL}: on a grid, or on panels where there is a cut."""
+    return tilted_laws(group, direction, (c,), t, nats)[0]
+
+
+def tilted_laws(
+    group: FloatGroup, direction: Direction, orders: Sequence[float], t: float, nats: float
+) -> list[tuple[TiltedLaw, float]]:
+    """The same for several orders on the same abscissae."""
     if group.cut == math.inf:
-        eta = spacing(group, direction, c, t, nats)
-        return TiltedLaw.on_grid(group, direction, c, eta), discretisation(group, direction, c, t, eta)
-    return _on_panels(group, direction, c, t)
-
-
-def _on_panels(group: FloatGroup, direction: Direction, c: float, t: float) -> tuple[TiltedLaw, float]:
-    s = exponent_power(direction, c)
-    edges = _edges(group, direction, c, t)
-    low = float(edges[0])
+        eta = min(spacing(group, direction, c, t, nats) for c in orders)
+        laws = TiltedLaw.on_grid(group, direction, orders, eta)
+        return [(law, discretisation(group, direction, c, t, eta)) for law, c in zip(laws, orders, strict=True)]
+    edges = _edges(group, direction, orders, t)
     nodes, rule = _rule()
-    radii = (edges[1:] - edges[:-1]) / 2
-    middles = (edges[1:] + edges[:-1]) / 2
+    radii, middles = (edges[1:] - edges[:-1]) / 2, (edges[1:] + edges[:-1]) / 2
     u = (middles[:, None] + radii[:, None] * nodes).ravel()
-    log_w, error, share = log_ratio(group, u)
+    ratio, measure = log_ratio(group, u), (radii[:, None] * rule).ravel()
+    ellipses, found = _Ellipses.of(group, middles, radii), []
+    for c in orders:
+        law = _on_panels(group, direction, c, float(edges[0]), u, ratio, measure)
+        found.append((law, ellipses.rule_error(group, direction, c, t, law.shift) / law.total))
+    return found
+
+
+def _on_panels(
+    group: FloatGroup, direction: Direction, c: float, low: float, u: Floats, ratio: LogRatio, measure: Floats
+) -> TiltedLaw:
+    s = exponent_power(direction, c)
+    log_w, error, share = ratio
     exponents = s * log_w - u * u / 2
     shift = float(exponents.max())
-    weights = exp(exponents - shift) * (radii[:, None] * rule).ravel()
+    weights = exp(exponents - shift) * measure
     slope = np.abs(u) + abs(s) * share * group.inverse
     errors = abs(s) * error + 4 * U * (np.abs(s * log_w) + u * u / 2 + abs(shift)) + 8 * U * (np.abs(u) + 1) * (slope + 1)
     error = error + 8 * U * (np.abs(u) + 1) * share * group.inverse
@@ -110,16 +126,15 @@ def _on_panels(group: FloatGroup, direction: Direction, c: float, t: float) -> t
     outside += len(u) * math.exp(-DROPPED + 1)
     total = math.fsum(weights[keep])
     sign = 1.0 if direction == "remove" else -1.0
-    law = TiltedLaw(
+    return TiltedLaw(
         sign * log_w[keep], error[keep], weights[keep], (errors[keep] + EXP_ERROR + 4 * U) * SLACK, total,
         outside / total * SLACK, Fraction(1), shift,
     )  # fmt: skip
-    return law, _rule_error(group, direction, c, t, middles, radii, shift) / total
 
 
-def _edges(group: FloatGroup, direction: Direction, c: float, t: float) -> Floats:
-    """Panels on which the integrand grows by at most ``_GROWTH`` nats over its largest value on the line."""
-    s = exponent_power(direction, c)
+def _edges(group: FloatGroup, direction: Direction, orders: Sequence[float], t: float) -> Floats:
+    """Panels on which the integrand of the largest order grows by at most ``_GROWTH`` nats over its largest value on the line."""
+    s = exponent_power(direction, max(orders))
     low, high = group.reach(s)
     line = np.linspace(low, high, 400)
     highest = float((s * log_ratio(group, line)[0] - line * line / 2).max())
@@ -135,7 +150,7 @@ def _edges(group: FloatGroup, direction: Direction, c: float, t: float) -> Float
 
 
 def _growth(group: FloatGroup, s: float, t: float, middle: float, radius: float) -> float:
-    """What the bound of ``_rule_error`` is for one panel, roughly."""
+    """What the bound of ``rule_error`` is for one panel, roughly."""
     left, right, height = middle - _WIDE * radius, middle + _WIDE * radius, _HIGH * radius
     ends = [_log_w(group, x) for x in (left, middle, right)]
     slope = s * (ends[2] - ends[0]) / (right - left)
@@ -160,27 +175,41 @@ def _argument(group: FloatGroup, right: float, radius: float) -> float:
     return math.atan2(grown * math.sin(theta), group.rest + grown * math.cos(theta))
 
 
-def _rule_error(
-    group: FloatGroup, direction: Direction, c: float, t: float, middles: Floats, radii: Floats, shift: float
-) -> float:
-    """Σ over panels of the bound above, over e^shift."""
-    s = exponent_power(direction, c)
-    left, right = middles - _WIDE * radii, middles + _WIDE * radii
-    at_left, left_error, _ = log_ratio(group, left)
-    at_right, right_error, _ = log_ratio(group, right)
-    at_middle, middle_error, share = log_ratio(group, middles)
-    if s > 0:  # below its chord
-        slope, base, anchor = s * (at_right - at_left) / (right - left), s * at_left, left
-        off = s * (2 * left_error + right_error)
-    else:  # below its tangent
-        slope, base, anchor = s * share * group.inverse, s * at_middle, middles
-        off = -s * middle_error + SHARE_ERROR * np.abs(slope) * (right - left) + (SHARE_ERROR * slope) ** 2
-    x = np.clip(slope, left, right)
-    height = _HIGH * radii
-    turns = np.array([_argument(group, float(r), float(radius)) for r, radius in zip(right, radii, strict=True)])
-    terms = [base, slope * (x - anchor), -x * x / 2, height**2 / 2, t * turns, np.log(radii), np.full_like(x, _LOG_RULE - shift)]
-    if direction == "add":
-        terms.append(-c * np.log(np.cos(height * group.inverse / 2)))
-    # far more than LIBRARY: near its largest value asin is as accurate as the root of its argument
-    size = np.sum(terms, axis=0) + off + _ROUNDING * (np.sum(np.abs(terms), axis=0) + 1)
-    return float(exp(np.minimum(size, 600.0)).sum()) * (1 + _ROUNDING)
+@dataclass(frozen=True)
+class _Ellipses:
+    """The ellipses around panels: their ends, ln w and its error there and in the middle, p in the middle, largest arguments."""
+
+    left: Floats
+    right: Floats
+    middles: Floats
+    radii: Floats
+    log_w: Sequence[Floats]
+    errors: Sequence[Floats]
+    share: Floats
+    turns: Floats
+
+    @classmethod
+    def of(cls, group: FloatGroup, middles: Floats, radii: Floats) -> _Ellipses:
+        left, right = middles - _WIDE * radii, middles + _WIDE * radii
+        log_w, errors, share = (np.split(each, 3) for each in log_ratio(group, np.concatenate([left, right, middles])))
+        turns = [_argument(group, r, radius) for r, radius in zip(right.tolist(), radii.tolist(), strict=True)]
+        return cls(left, right, middles, radii, log_w, errors, share[2], np.array(turns))
+
+    def rule_error(self, group: FloatGroup, direction: Direction, c: float, t: float, shift: float) -> float:
+        """Σ over panels of the bound above, over e^shift."""
+        s = exponent_power(direction, c)
+        (at_left, at_right, at_middle), (left_error, right_error, middle_error) = self.log_w, self.errors
+        if s > 0:  # below its chord
+            slope, base, anchor = s * (at_right - at_left) / (self.right - self.left), s * at_left, self.left
+            off = s * (2 * left_error + right_error)
+        else:  # below its tangent
+            slope, base, anchor = s * self.share * group.inverse, s * at_middle, self.middles
+            off = -s * middle_error + SHARE_ERROR * np.abs(slope) * (self.right - self.left) + (SHARE_ERROR * slope) ** 2
+        x, height = np.clip(slope, self.left, self.right), _HIGH * self.radii
+        terms = [base, slope * (x - anchor), -x * x / 2, height**2 / 2, t * self.turns, np.log(self.radii)]
+        if direction == "add":
+            terms.append(-c * np.log(np.cos(height * group.inverse / 2)))
+        # far more than LIBRARY: near its largest value asin is as accurate as the root of its argument
+        rounding = _ROUNDING * (np.sum(np.abs(terms), axis=0) + abs(_LOG_RULE) + abs(shift) + 1)
+        size = np.sum(terms, axis=0) + (_LOG_RULE - shift) + off + rounding
+        return float(exp(np.minimum(size, 600.0)).sum()) * (1 + _ROUNDING)

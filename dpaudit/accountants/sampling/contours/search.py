@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -11,12 +12,24 @@ import numpy as np
 
 from dpaudit.accountants.sampling.contours.contour import BITS, Composition, Contour
 from dpaudit.accountants.sampling.contours.elementary import Floats
-from dpaudit.accountants.sampling.contours.plans import float_log_moments, kappa, places, saddle_guess, saddle_log_delta, scan
+from dpaudit.accountants.sampling.contours.plans import (
+    Scan,
+    float_log_moments,
+    kappa,
+    places,
+    saddle_guess,
+    saddle_log_delta,
+    scan,
+)
 from dpaudit.accountants.sampling.contours.tilted_law import short
+from dpaudit.claims import float_down
 from dpaudit.claims.balls import ball, precision, upper
 
+_QUICK = np.geomspace(0.1, 4.0, 28)
+_QUICK_PRODUCTS = 200_000
 GOOD = 3e-7  # relative width of ε at which nothing else is tried
 _ATTEMPTS = 12
+_ALIASED = 5e-9  # of δ, e^−ALIAS and a little more
 
 
 @dataclass(frozen=True)
@@ -61,13 +74,24 @@ def moment_bound(composed: Composition, delta: Fraction) -> Fraction:
     return _certified_bound(composed, delta, float(known.orders[known.best]))
 
 
-def quick_moment_bound(composed: Composition, delta: Fraction, near: float) -> Fraction:
-    """The same without a search of its own: the best of a few orders around that of a loss with about this ε."""
-    log_delta = log(delta)
-    c = np.array([short(float(each)) for each in -log_delta / near * np.geomspace(0.4, 4.0, 16)])
+def quick_bound(composed: Composition, delta: Fraction, near: Fraction) -> Fraction:
+    """ε by the best of a few moments around that of a loss with about the ε ``near``; or ``near``, where a contour proves it.
+
+    No search of its own: for a direction that another one is expected to exceed.
+    """
+    log_delta, epsilon = log(delta), float_down(near)
+    c = np.array([short(float(each)) for each in -log_delta / epsilon * _QUICK])
     with np.errstate(all="ignore"):
-        values = (moments_of(composed)(c) + kappa(c) - log_delta) / c
-    return _certified_bound(composed, delta, float(c[int(np.nanargmin(values))]))
+        k = moments_of(composed)(c)
+        values = (k + kappa(c) - log_delta) / c
+    best = int(np.nanargmin(values))
+    if values[best] > epsilon:
+        with suppress(ArithmeticError, ValueError), np.errstate(all="ignore"):
+            limit = cancellation_limit(sum(group.count for group in composed.groups))
+            place = places(Scan(c, k, best), epsilon, log_delta, limit)[0]
+            if Contour(composed, place, _QUICK_PRODUCTS, both=False).upper(epsilon) <= delta:
+                return near
+    return _certified_bound(composed, delta, float(c[best]))
 
 
 def _certified_bound(composed: Composition, delta: Fraction, order: float) -> Fraction:
@@ -101,7 +125,13 @@ def contour_epsilon(composed: Composition, delta: Fraction, most: int) -> Ends:
         if abs(root - guess) * place.c < 1.0:
             break
         guess = root
-    return certified(curve.delta, root, slope, delta)
+    if root * abs(slope) < 1e-3:
+        if curve.upper(0.0) <= delta:
+            return Ends(Fraction(0), Fraction(0))
+        root = max(root, 0.0)
+    unit, off = max(1e-15 * root * abs(slope), 1e-13), 1.1 * curve.relative_error(root)
+    first = max(unit, off + _ALIASED) / abs(slope), max(unit, off + float(curve.added / delta)) / abs(slope)
+    return certified(curve.upper, curve.lower, root, delta, first)
 
 
 def contour_delta(composed: Composition, epsilon: float, cut: int | None) -> tuple[Fraction, Fraction]:
@@ -137,32 +167,30 @@ def newton(curve: Contour, start: float, log_delta: float) -> tuple[float, float
     return epsilon, slope
 
 
-def certified(curve: Callable[[float], tuple[Fraction, Fraction]], root: float, slope: float, delta: Fraction) -> Ends:
-    """Move away from the root until a certified value of δ is on the right side."""
-    if root * abs(slope) < 1e-3:
-        if curve(0.0)[1] <= delta:
-            return Ends(Fraction(0), Fraction(0))
-        root = max(root, 0.0)
-    low, high = curve(root)
-    unit = max(1e-15 * root, 1e-13 / abs(slope))
-    above = root + max(unit, 1.02 * float(high / delta - 1) / abs(slope))
-    top = None
+def certified(
+    upper_end: Callable[[float], Fraction],
+    lower_end: Callable[[float], Fraction],
+    root: float,
+    delta: Fraction,
+    first: tuple[float, float],
+) -> Ends:
+    """Move away from the root, by ``first`` (down, up) and further, until a certified value of δ is on the right side."""
+    above, top = root + first[1], None
     for attempt in range(_ATTEMPTS):
-        if curve(above)[1] <= delta:
+        if upper_end(above) <= delta:
             top = above
             break
-        above += (above - root) * (0.3 if attempt < 3 else 2.0) + unit
+        above += (above - root) * (0.3 if attempt < 3 else 2.0)
     if top is None:
         raise ArithmeticError("no ε is proven to meet δ")
-    below = root - max(unit, 1.02 * float(1 - low / delta) / abs(slope))
-    bottom = 0.0
+    below, bottom = root - first[0], 0.0
     for attempt in range(_ATTEMPTS):
         if below <= 0:
             break
-        if curve(below)[0] > delta:
+        if lower_end(below) > delta:
             bottom = below
             break
-        below -= (root - below) * (0.3 if attempt < 3 else 2.0) + unit
+        below -= (root - below) * (0.3 if attempt < 3 else 2.0)
     return Ends(Fraction(bottom), Fraction(top))
 
 

@@ -9,6 +9,7 @@ With s = 1+c (remove) or −c (add): E_P e^{(c+it)L} = ∫ e^{−u²/2} w^s e^{i
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -21,6 +22,7 @@ from dpaudit.accountants.sampling.groups import Direction, SampledGaussian
 from dpaudit.claims.balls import ball
 
 DROPPED = 60.0  # nats below the largest weight at which an abscissa is left out
+_LEAST_WEIGHT = math.exp(-DROPPED)
 REACH = 9.5  # standard deviations of the normal law that are summed beyond where the tilt can move it
 MOST_ABSCISSAE = 100_000
 SHARE_ERROR = 2.0**-28  # relative, of p(u), for |u|/σ + 1/(2σ²) up to 2^21
@@ -57,7 +59,10 @@ class FloatGroup:
         return -(REACH + down * _middle_share(self)), min(REACH + up, self.cut)
 
 
-def log_ratio(group: FloatGroup, u: Floats) -> tuple[Floats, Floats, Floats]:
+LogRatio = tuple[Floats, Floats, Floats]
+
+
+def log_ratio(group: FloatGroup, u: Floats) -> LogRatio:
     """ln w(u), a bound on its error, and p(u) = q e^y/w, the slope of ln w in y; u exact.
 
     y = u/σ − 1/(2σ²) is off by 3U|u|/σ + 3U/(2σ²); ln w by p ≤ 1 times that. From y = 600 on, w ≥ q e^y ≥ e^550. p is off by a
@@ -130,33 +135,42 @@ class TiltedLaw:
     shift: float
 
     @classmethod
-    def on_grid(cls, group: FloatGroup, direction: Direction, c: float, eta: float) -> TiltedLaw:
-        s = exponent_power(direction, c)
-        up, down = max(s, 0.0) * group.inverse, max(-s, 0.0) * group.inverse
-        low, high = group.reach(s)
+    def on_grid(cls, group: FloatGroup, direction: Direction, orders: Sequence[float], eta: float) -> list[TiltedLaw]:
+        """The laws of all these orders on one grid."""
+        powers = [exponent_power(direction, c) for c in orders]
+        reaches = [group.reach(s) for s in powers]
+        low, high = min(each[0] for each in reaches), max(each[1] for each in reaches)
         if (high - low) / eta > MOST_ABSCISSAE:
             raise TooMany("too many abscissae")
         u = np.asarray(np.arange(math.floor(low / eta), math.ceil(high / eta) + 1) * eta, dtype=np.float64)
-        log_w, error, share = log_ratio(group, u)
-        powers = u * u / 2
-        exponents = s * log_w - powers
+        ratio, half_squares = log_ratio(group, u), u * u / 2
+        return [cls._tilted(group, direction, s, eta, u, ratio, half_squares) for s in powers]
+
+    @classmethod
+    def _tilted(
+        cls, group: FloatGroup, direction: Direction, s: float, eta: float, u: Floats, ratio: LogRatio, half_squares: Floats
+    ) -> TiltedLaw:
+        log_w, error, share = ratio
+        up, down = max(s, 0.0) * group.inverse, max(-s, 0.0) * group.inverse
+        powered = s * log_w
+        exponents = powered - half_squares
         shift = float(exponents.max())
         weights = exp(exponents - shift)
-        errors = abs(s) * error + 3 * U * (np.abs(s * log_w) + powers + abs(shift)) + EXP_ERROR
+        errors = abs(s) * error + 3 * U * (np.abs(powered) + half_squares + abs(shift)) + EXP_ERROR
         edges = exp(np.minimum(exponents[[0, -1]] - shift + errors[[0, -1]] * SLACK, 600.0))
         slopes = np.array([-u[0] - down * min(1.0, share[0] * (1 + SHARE_ERROR)), u[-1] - up]) * eta
         if not np.all(slopes > 0):
             raise ArithmeticError("the abscissae end too early")
         # 1/(e^x − 1) ≤ 1/x. |u| < 10^6, so a slope, of at least ``REACH``, is off by less than 10^6 U
         outside = float((edges / slopes).sum()) * SLACK
-        keep = weights > math.exp(-DROPPED)
-        outside += len(u) * math.exp(-DROPPED + 1)
-        sign = 1.0 if direction == "remove" else -1.0
-        total = math.fsum(weights[keep])
+        keep = weights > _LEAST_WEIGHT
+        outside += len(u) * _LEAST_WEIGHT * 3
+        weights = weights[keep]
+        total = math.fsum(weights)
         return cls(
-            sign * log_w[keep],
+            log_w[keep] if direction == "remove" else -log_w[keep],
             error[keep],
-            weights[keep],
+            weights,
             errors[keep] * SLACK,
             total,
             outside / total * SLACK,
