@@ -18,6 +18,7 @@ _CLOSE = 3e-8
 _SMALL = 1e-6  # of the curve; estimates are not smoother than that
 _SECANTS = 10  # after so many every other step halves the bracket: the curve is far from a straight line
 _NARROW = Fraction(1001, 1000)
+_SLOWLY, _FAST = 1.3, 3.0  # further from a root, at first and after three attempts
 _APART = 1e-3  # points nearer to each other say nothing about the slope
 
 
@@ -56,6 +57,19 @@ def float_root(
         (y, v), x = (x, u), guess
         u = curve(x)
     return Root(x, slope)
+
+
+def step_out(proven: Callable[[float], bool], root: float, first: float, attempts: int = 26) -> float | None:
+    """The first place, from root + first on and ever further out, that is proven; None if that is too far, or below 0."""
+    away = first
+    for attempt in range(attempts):
+        at = root + away
+        if at <= 0 and first < 0:
+            return None
+        if proven(at):
+            return at
+        away *= _SLOWLY if attempt < 3 else _FAST
+    return None
 
 
 def certified_ends(

@@ -26,6 +26,7 @@ Complexes = npt.NDArray[np.complex128]
 U = 2.0**-53
 EXP_ERROR = 8 * U  # relative
 EXPM1_ERROR = 32 * U  # relative
+TABLE_ERROR = 2 * EXP_ERROR + 2 * U  # relative
 TURN_ERROR = 8 * U  # absolute, in e^{iθ}, besides the error of θ
 LIBRARY = 2.0**-40  # relative, of math.exp, log, log1p, expm1, cos, sin and atan2, and of numpy's cos and log
 SLACK = 1 + 2.0**-30  # error bounds are computed in floats themselves: far more than their rounding
@@ -87,6 +88,14 @@ def log1p(v: Floats, error: Floats) -> tuple[Floats, Floats]:
     value = guess + d
     own = np.where(small, 12 * U * np.abs(grown), 12 * U) + 2 * U * np.abs(value) + 2 * np.abs(d) * np.abs(d)
     return value, (own + error / np.minimum(1 + v, 1e300)) * SLACK
+
+
+def exp_table(start: float, step: float, count: int) -> Floats:
+    """e^{start + k·step} for k < count, each below e^700: within ``TABLE_ERROR`` and 4U of the exponents' sizes, relatively."""
+    block = 1 + math.isqrt(count)
+    rows = exp(start + step * block * np.arange(-(-count // block), dtype=np.float64))
+    columns = exp(step * np.arange(block, dtype=np.float64))
+    return np.asarray(np.multiply.outer(rows, columns).ravel()[:count], dtype=np.float64)
 
 
 def exp_up(x: float) -> float:

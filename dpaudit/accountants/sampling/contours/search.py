@@ -10,6 +10,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from dpaudit.accountants.numerics.roots import step_out
 from dpaudit.accountants.sampling.contours.contour import BITS, Composition, Contour
 from dpaudit.accountants.sampling.contours.elementary import Floats
 from dpaudit.accountants.sampling.contours.plans import (
@@ -28,7 +29,6 @@ from dpaudit.claims.balls import ball, precision, upper
 _QUICK = np.geomspace(0.1, 4.0, 28)
 _QUICK_PRODUCTS = 200_000
 GOOD = 3e-7  # relative width of ε at which nothing else is tried
-_ATTEMPTS = 12
 _ALIASED = 5e-9  # of δ, e^−ALIAS and a little more
 
 
@@ -175,23 +175,11 @@ def certified(
     first: tuple[float, float],
 ) -> Ends:
     """Move away from the root, by ``first`` (down, up) and further, until a certified value of δ is on the right side."""
-    above, top = root + first[1], None
-    for attempt in range(_ATTEMPTS):
-        if upper_end(above) <= delta:
-            top = above
-            break
-        above += (above - root) * (0.3 if attempt < 3 else 2.0)
+    top = step_out(lambda at: upper_end(at) <= delta, root, first[1])
     if top is None:
         raise ArithmeticError("no ε is proven to meet δ")
-    below, bottom = root - first[0], 0.0
-    for attempt in range(_ATTEMPTS):
-        if below <= 0:
-            break
-        if lower_end(below) > delta:
-            bottom = below
-            break
-        below -= (root - below) * (0.3 if attempt < 3 else 2.0)
-    return Ends(Fraction(bottom), Fraction(top))
+    bottom = step_out(lambda at: lower_end(at) > delta, root, -first[0])
+    return Ends(Fraction(bottom or 0.0), Fraction(top))
 
 
 def log(value: Fraction) -> float:

@@ -22,7 +22,7 @@ def transform_error(length: int) -> float:
     return stages * _ETA / (1 - stages * _ETA)
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=24)  # one for each stage up to 2^19 points, 16 MB in all
 def _twiddles(half: int) -> Complexes:
     return turn(np.asarray(np.arange(half) * (-math.pi / half), dtype=np.float64))
 

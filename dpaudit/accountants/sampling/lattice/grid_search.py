@@ -9,7 +9,8 @@ from functools import lru_cache
 
 import flint
 
-from dpaudit.accountants.sampling.contours.search import Ends
+from dpaudit.accountants.numerics.roots import float_root, step_out
+from dpaudit.accountants.sampling.contours.search import Ends, log
 from dpaudit.accountants.sampling.groups import SampledGaussian
 from dpaudit.accountants.sampling.lattice.grid_sum import GridSum
 from dpaudit.accountants.sampling.lattice.loss_grid import GridLaw, grid_laws
@@ -21,8 +22,8 @@ _COARSE = 500  # points up to ε at first
 _WANTED = 5e-7  # relative width of ε
 _MARGIN = 1e-11
 _LOWEST = 700.0  # nats
+_STRIDE, _SMALL = 8.0, 1e-7  # nats: the longest step of a search, and how near it comes before its last
 _BITS = 96
-_APART = 1e-3  # of a bracket: a secant stays away from its ends, so that both close in
 _TILT = 0.7  # of the slope of ln δ: more costs range, less digits
 
 Groups = Sequence[SampledGaussian]
@@ -48,16 +49,12 @@ def _sums(groups: Groups, unit: float, epsilon: float, c: float) -> tuple[GridSu
 
 def grid_epsilon(groups: Groups, delta: Fraction, most: float) -> Ends:
     """The least ε with δ(ε) ≤ δ, known to be at most ``most``; for the direction remove."""
-    target = float_down(delta)
-    highest, c, unit = most, _TILT * max(1.0, -math.log(target)) / most, _power_of_two(most / _COARSE)
+    highest, c, unit, start = most, _TILT * max(1.0, -log(delta)) / most, _power_of_two(most / _COARSE), most
     ends = None
     for _ in range(8):
         above, below = _sums(groups, unit, highest, c)
-        high = _root(above, target, highest, 1)
-        top = high * (1 + _MARGIN)
-        if above.delta(top)[1] > target:
-            raise ArithmeticError("no ε is proven to meet δ")
-        found = Ends(Fraction(_proven_below(below, float_up(delta), highest)), Fraction(top))
+        found = proven_ends(above, below, delta, start)
+        high = float(found.upper)
         ends = found if ends is None else Ends(max(ends.lower, found.lower), min(ends.upper, found.upper))
         if ends.width <= _WANTED or not ends.upper:
             break
@@ -68,18 +65,26 @@ def grid_epsilon(groups: Groups, delta: Fraction, most: float) -> Ends:
         unit = _power_of_two(finer if count < MOST_POINTS / 2 else shrunk / (MOST_POINTS / 2.2))
         if highest < high * 1.1 and unit >= above.unit:
             break
-        highest = shrunk
+        highest, start = shrunk, high
     if ends is None:
         raise ArithmeticError("the grid fails")
     return ends
 
 
-def _proven_below(below: GridSum | None, least: float, most: float) -> float:
-    """An ε at which δ(ε) is proven to exceed ``least``; 0 if there is none."""
-    if below is None:
-        return 0.0
-    low = _root(below, least, most, 0) * (1 - _MARGIN)
-    return low if low > 0 and below.delta(low)[0] > least else 0.0
+def proven_ends(above: GridSum, below: GridSum | None, delta: Fraction, start: float) -> Ends:
+    """(an ε at which δ(ε) is proven to exceed δ, or 0; one at which it is proven to meet δ), from sums on both sides."""
+    meets, exceeds = float_down(delta), float_up(delta)
+    if above.delta(0.0)[1] <= meets:
+        return Ends(Fraction(0), Fraction(0))
+    root = _root(above, meets, start, 1)
+    top = step_out(lambda at: above.delta(at)[1] <= meets, root, root * _MARGIN)
+    if top is None:
+        raise ArithmeticError("no ε is proven to meet δ")
+    bottom = None
+    if below is not None:
+        root = _root(below, exceeds, top, 0)
+        bottom = step_out(lambda at: below.delta(at)[0] > exceeds, root, -root * _MARGIN)
+    return Ends(Fraction(bottom or 0.0), Fraction(top))
 
 
 def grid_delta(groups: Groups, epsilon: float, c: float) -> tuple[Fraction, Fraction]:
@@ -102,30 +107,14 @@ def _power_of_two(unit: float) -> float:
     return math.ldexp(math.floor(mantissa * 64) / 64, exponent)
 
 
-def _root(law: GridSum, target: float, most: float, end: int) -> float:
-    """Where the end of δ(ε) passes the target: secants on its logarithm, kept in a bracket (Illinois), to 12 digits."""
-    if law.delta(0.0)[end] <= target:
-        return 0.0
+def _root(law: GridSum, target: float, start: float, end: int) -> float:
+    """Where one end of δ(ε) passes the target, from a start on; in nats, ε times the order, ln δ is nearly straight."""
 
-    def excess(x: float) -> float:
-        value = law.delta(x)[end]
-        return math.log(value / target) if value > 0 else -_LOWEST
+    def fallen(nats: float) -> float:
+        value = law.delta(max(0.0, nats / law.c))[end]
+        return math.log(target / value) if value > 0 else _LOWEST
 
-    low, high = 0.0, most
-    left, right = min(_LOWEST, excess(low)), excess(high)
-    if right > 0:
-        return most
-    for _ in range(200):
-        middle = (low * -right + high * left) / (left - right) if left > 0 > right else (low + high) / 2
-        middle = min(max(middle, low + _APART * (high - low)), high - _APART * (high - low))
-        value = excess(middle)
-        if value > 0:
-            low, left, right = middle, value, right / 2
-        else:
-            high, right, left = middle, value, left / 2
-        if high - low <= 1e-12 * high:
-            break
-    return high if end == 1 else low
+    return max(float_root(fallen, start * law.c, _STRIDE, slope=1 / _TILT, small=_SMALL).at, 0.0) / law.c
 
 
 def _slope(law: GridSum, epsilon: float) -> float:

@@ -18,14 +18,26 @@ from fractions import Fraction
 import flint
 import numpy as np
 
-from dpaudit.accountants.sampling.contours.elementary import EXP_ERROR, EXPM1_ERROR, SLACK, Complexes, Floats, U, exp, expm1
+from dpaudit.accountants.sampling.contours.elementary import (
+    EXP_ERROR,
+    EXPM1_ERROR,
+    SLACK,
+    TABLE_ERROR,
+    Complexes,
+    Floats,
+    U,
+    exp,
+    exp_table,
+    expm1,
+)
 from dpaudit.accountants.sampling.lattice.fourier import inverse, transform, transform_error
 from dpaudit.accountants.sampling.lattice.loss_grid import GridLaw
 from dpaudit.claims.balls import Ball, ball, precision
 
 _BITS = 96
 _BLOCK = 512  # terms that are summed in any order; the sums of blocks are added without rounding
-_FARTHEST = 690.0  # nats: e^−690 is what a weight beyond is at most
+_FARTHEST, _LEFT_OUT = 60.0, 1e-26  # nats, and what a weight beyond is at most: e^−60 < 10^-26
+_SMALL = 0.34  # y up to which 1 − e^{−y} is no difference
 _JOINED = 2000  # cells of a law for bounds on its moments
 _JOINT_ERROR = 2.0**-32  # relative, of sums of up to 2^20 numbers
 
@@ -66,6 +78,7 @@ class GridSum:
         if self.drift > 0.1 or error > 0.01:
             raise ArithmeticError("too many releases for doubles")
         self.sums: Floats = np.roll(inverse(spectrum).real, -(skipped % length))
+        self.size = float(np.abs(self.sums).sum())
         self.error = (error + transform_error(length) * (_norm(self.sums) + error)) * SLACK * (1 + 1e-6)
         with precision(_BITS):
             self.log_scale: Ball = ball(Fraction(c)) * ball(least * Fraction(unit) + offset)
@@ -119,19 +132,20 @@ class GridSum:
         """Σ_j z_j g(y_j) and a bound on its error."""
         first = max(0, min(self.length, math.floor((epsilon - self.base) / self.unit) - 1))
         last = min(self.length, first + math.ceil(_FARTHEST / (self.c * self.unit)) + 2)
-        sums = self.sums[first:last]
-        y = np.maximum(self.base + np.arange(first, last) * self.unit - epsilon, 0.0)
+        sums, start = self.sums[first:last], self.base + first * self.unit - epsilon
+        skipped = max(0, min(len(sums), math.ceil(-start / self.unit)))  # y < 0 there: no weight
         y_error = 4 * U * (abs(self.base) + self.length * self.unit + abs(epsilon))
-        tilts = exp(-self.c * y)
-        weights = tilts * -expm1(-y)
-        terms = np.zeros(-(-max(1, len(y)) // _BLOCK) * _BLOCK)
-        terms[: len(y)] = sums * weights
+        tilts = exp_table(-self.c * start, -self.c * self.unit, len(sums))
+        weights = _risen(start, self.unit, len(sums)) * tilts
+        weights[:skipped] = 0.0
+        terms = np.zeros(-(-max(1, len(sums)) // _BLOCK) * _BLOCK)
+        terms[: len(sums)] = sums * weights
         value = math.fsum(terms.reshape(-1, _BLOCK).sum(axis=1))
-        # the tilt and its exponent, expm1, two products, the sum of a block
-        off = EXP_ERROR + (_FARTHEST + 8) * U + EXPM1_ERROR + 4 * U + _BLOCK * U
+        # the tilt and its exponent, 1 − e^{−y}, two products, the sum of a block
+        off = TABLE_ERROR + 8 * (abs(self.c * start) + _FARTHEST + 8) * U + 2 * EXPM1_ERROR + 4 * U + _BLOCK * U
         sizes = np.abs(sums)
-        rounding = self.error * _norm(weights) + off * float((sizes * weights).sum())
-        rounding += y_error * (1 + self.c) * float((sizes * tilts).sum()) + 2 * self.length * 1e-299
+        rounding = self.error * _norm(weights) + off * float(np.abs(terms).sum())
+        rounding += y_error * (1 + self.c) * float((sizes * tilts).sum()) + _LEFT_OUT * self.size
         return value, rounding * (1 + 1e-6)
 
     def _around(self, epsilon: float, at: Ball) -> tuple[Ball, Ball]:
@@ -150,6 +164,14 @@ class GridSum:
         last = int((self.moments - self.orders * float(end)).argmin())
         beyond = (flint.arb(float(self.moments[last])) - ball(Fraction(float(self.orders[last]))) * end).exp()
         return around, beyond
+
+
+def _risen(start: float, step: float, count: int) -> Floats:
+    """1 − e^{−y} at y = start + k·step, k < count, where y ≥ 0; within 2 ``EXPM1_ERROR`` relatively besides the error of y."""
+    values = 1 - exp_table(-start, -step, count)
+    small = max(0, min(count, math.ceil((_SMALL - start) / step)))
+    values[:small] = -expm1(-(start + np.arange(small, dtype=np.float64) * step))
+    return values
 
 
 def _outward(value: Ball, toward: float) -> float:

@@ -18,11 +18,11 @@ import flint
 import numpy as np
 
 from dpaudit.accountants.sampling.contours.elementary import Floats
-from dpaudit.accountants.sampling.contours.search import Ends
+from dpaudit.accountants.sampling.contours.search import Ends, log
 from dpaudit.accountants.sampling.groups import DIRECTIONS, Direction
+from dpaudit.accountants.sampling.lattice.grid_search import proven_ends
 from dpaudit.accountants.sampling.lattice.grid_sum import GridSum
 from dpaudit.accountants.sampling.lattice.loss_grid import GridLaw, Point, gaps, hull, polygon_law
-from dpaudit.claims import float_down, float_up
 from dpaudit.claims.balls import Ball, ball, lower, precision, upper
 
 _BITS = 256
@@ -32,10 +32,7 @@ _MOST_POINTS = 2**19  # of a transform
 _FINE = 2**-36  # offsets are multiples of it: n of them are exact in floats up to n = 10^5
 _NATS = 30.0  # below δ: what comes round a window
 _TILT = 0.8
-_MARGIN = 1e-10
-_SAFE = 1e-6  # of ε by one moment: where to begin to halve
 _BELOW_SADDLE = 5.0  # nats between the bound by one moment and the δ that is planned for
-_TURNS = 30
 MOST_COUNT = 10**5
 
 
@@ -212,60 +209,13 @@ def laplace_samples_delta(group: SampledLaplace, epsilon: Fraction) -> tuple[Fra
 
 def laplace_samples_epsilon(group: SampledLaplace, delta: Fraction) -> Ends:
     """Enclose the least ε with δ(ε) ≤ δ, the larger of both directions."""
-    target, ends = float_down(delta), Ends(Fraction(0), Fraction(0))
+    ends = Ends(Fraction(0), Fraction(0))
     for direction in DIRECTIONS:
         with np.errstate(all="ignore"):
-            at = _saddle(group, direction, math.log(target), None)
+            at = _saddle(group, direction, log(delta), None)
             if ends.lower and _moment_ends(group, direction, at.c, ends.lower, delta)[0] <= ends.lower:
                 continue  # a moment keeps it below the other direction
             above, below = _sums(group, direction, at)
-            high = _least_proven(above, target, at)
-            low = 0.0 if below is None or not high else _proven_below(below, float_up(delta), high)
-        ends = Ends(max(ends.lower, Fraction(low)), max(ends.upper, Fraction(high)))
+            found = proven_ends(above, below, delta, at.epsilon)
+        ends = Ends(max(ends.lower, found.lower), max(ends.upper, found.upper))
     return Ends(min(ends.lower, ends.upper), ends.upper)
-
-
-def _least_proven(above: GridSum, target: float, at: _Saddle) -> float:
-    """An ε at which δ(ε) is proven to be at most the target: secants on ln δ, then halving."""
-    if above.delta(0.0)[1] <= target:
-        return 0.0
-    x, slope = at.epsilon, at.c
-    for _ in range(_TURNS):
-        excess = math.log(max(above.delta(x)[1], 1e-300) / target)
-        if abs(excess) <= slope * x * _MARGIN:
-            break
-        further = max(0.0, x + excess / slope)
-        slope = (
-            max(abs((excess - math.log(max(above.delta(further)[1], 1e-300) / target)) / (x - further)), at.c / 4)
-            if further != x
-            else slope
-        )
-        x = further
-    for widen in (1e-11, 1e-9, 1e-7):
-        if above.delta(x * (1 + widen))[1] <= target:
-            return x * (1 + widen)
-    return _halved(above, target, at.epsilon * (1 + _SAFE) + _SAFE)
-
-
-def _halved(above: GridSum, target: float, most: float) -> float:
-    """The same by halving: near the largest sum ln δ is far from a straight line."""
-    if above.delta(most)[1] > target:
-        raise ArithmeticError("no ε is proven to meet δ")
-    low, high = 0.0, most
-    while high - low > _MARGIN * high:
-        middle = (low + high) / 2
-        low, high = (middle, high) if above.delta(middle)[1] > target else (low, middle)
-    return high
-
-
-def _proven_below(below: GridSum, target: float, high: float) -> float:
-    """An ε below ``high`` at which δ(ε) is proven to exceed the target; 0 if there is none."""
-    for decade in range(-10, 0):
-        low = high * (1 - 10.0**decade)
-        if below.delta(low)[0] > target:
-            top = high * (1 - 10.0 ** (decade - 1)) if decade > -10 else high
-            for _ in range(6):
-                middle = (low + top) / 2
-                low, top = (middle, top) if below.delta(middle)[0] > target else (low, middle)
-            return low
-    return 0.0

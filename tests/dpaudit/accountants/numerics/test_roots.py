@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from dpaudit.accountants.numerics.roots import Root, certified_ends, float_root
+from dpaudit.accountants.numerics.roots import Root, certified_ends, float_root, step_out
 
 DELTA = Fraction(1, 1000)
 
@@ -56,3 +56,19 @@ def test_an_enclosure_that_proves_nothing_leaves_the_end_open():
     safe, unsafe = certified_ends(lambda x: (Fraction(0), Fraction(1)), Fraction, Root(1.0, -1.0), DELTA)
     assert safe is None
     assert unsafe is None
+
+
+def test_a_step_out_ends_at_the_first_place_that_is_proven() -> None:
+    tried: list[float] = []
+
+    def proven(at: float) -> bool:
+        tried.append(at)
+        return at >= 1.02
+
+    found = step_out(proven, 1.0, 0.01)
+    assert found == tried[-1] >= 1.02
+    assert tried == sorted(tried)
+    assert tried[0] == 1.01
+    assert step_out(lambda at: at < 0.5, 1.0, -0.6) == 0.4
+    assert step_out(lambda _: False, 1.0, -0.6) is None  # the next would be below 0
+    assert step_out(lambda _: False, 1.0, 0.1) is None

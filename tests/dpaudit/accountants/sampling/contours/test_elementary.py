@@ -8,9 +8,11 @@ from dpaudit.accountants.sampling.contours.elementary import (
     EXP_ERROR,
     EXPM1_ERROR,
     LIBRARY,
+    TABLE_ERROR,
     TURN_ERROR,
     U,
     exp,
+    exp_table,
     exp_up,
     expm1,
     log1p,
@@ -89,3 +91,14 @@ def test_scalars_are_rounded_up():
             assert flint.arb(exp_up(x)) > flint.arb(x).exp()
         for x in (1e-300, 0.3, 1.0, 7.0, 1e200):
             assert flint.arb(log_up(x)) > flint.arb(x).log()
+
+
+def test_tables_of_powers_stay_within_their_error_bound():
+    for start, step, count in ((-3.0, -0.01, 500), (0.3, 1e-5, 1000), (2.0, -0.37, 7)):
+        table = exp_table(start, step, count)
+        assert len(table) == count
+        with precision(200):
+            for k, found in enumerate(table):
+                exponent = flint.arb(start) + k * flint.arb(step)
+                off = abs(float((flint.arb(float(found)) / exponent.exp() - 1).mid()))
+                assert off <= TABLE_ERROR + 4 * U * (abs(start) + abs(step) * count)
