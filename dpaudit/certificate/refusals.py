@@ -12,6 +12,7 @@ from dpaudit.certificate.facts.evidence import AuditEvidence, LedgerEvidence
 from dpaudit.certificate.facts.ledger_doubts import doubts_of_opening, doubts_of_releases, first_of
 from dpaudit.certificate.facts.reliance import Reliance
 from dpaudit.certificate.facts.running_code import not_its_code
+from dpaudit.certificate.facts.training_facts import doubts_of_training, is_training
 from dpaudit.claims import Claim, Finding, Outcome, show
 from dpaudit.ledger import Budget, Release
 from dpaudit.verdict.decision import BLOCKING
@@ -37,7 +38,9 @@ def refuse(ledger: LedgerEvidence | None, audited: AuditEvidence | None, claims:
 
 def _of_ledger(ledger: LedgerEvidence) -> list[str]:
     reasons = [] if ledger.releases else ["the ledger holds no release"]
-    reasons += [*doubts_of_releases(ledger.kind, ledger.releases), *doubts_of_opening(ledger.opening)]
+    training = is_training(ledger.releases)
+    doubts = [*doubts_of_releases(ledger.kind, ledger.releases), *doubts_of_opening(ledger.opening)]
+    reasons += doubts_of_training(ledger) if training else doubts
     bound, opening = ledger.bound, ledger.opening
     if opening is not None and (bound.epsilon > opening.budget.epsilon or bound.delta > opening.budget.delta):
         reasons.append(f"over budget: its releases cost ε={show(bound.epsilon)} at δ={show(bound.delta)}")

@@ -9,7 +9,9 @@ from fractions import Fraction
 from typing import Any
 
 from dpaudit.accountants.least_epsilon import PARALLEL
+from dpaudit.accountants.sampling.constant_steps import join_steps
 from dpaudit.certificate.facts import context
+from dpaudit.certificate.facts import training_facts as training
 from dpaudit.certificate.facts.configuration import configuration_of, digest_of, plain
 from dpaudit.certificate.facts.evidence import AuditEvidence, LedgerEvidence
 from dpaudit.certificate.facts.hazards import HazardFacts, judge_hazards
@@ -29,6 +31,7 @@ LEVELS = {
     "proven": "the code is proven and was attacked, on data that the audit made up; no deployment was seen",
     "enforced": "a deployment's ledger: every release is proven, its budget is enforced; the code was not attacked",
     "proven and enforced": "the code is proven and was attacked, and the ledger of its deployment shows its budget enforced",
+    training.LEVEL: training.MEANING,
 }
 
 
@@ -42,14 +45,16 @@ def statement(
     model = context.trust_model(releases)
     relation = _relation(ledger, audited)
     horizon = context.horizon(ledger, audited)
+    trained = training.is_training(releases)
     proven = all(release.derived is not None for release in releases)
     several = ledger is not None  # a ledger may hold any number of calls, each made after looking at those before it
     path = "enforced" if several or audited is None or audited.verdict.upper is None else audited.verdict.upper.path
     observed = None if audited is None else {n: move.observed for n, move in audited.attack.observed.largest.items()}
     level = "enforced" if audited is None else "proven" if ledger is None else "proven and enforced"
+    level = training.LEVEL if trained else level
     hazards = HazardFacts(
         claim, model, relation, horizon["records"], path, None if audited is None else audited.verdict, ledger is not None,
-        tuple(sorted({release.mechanism for release in releases})), len(releases), proven,
+        tuple(sorted({release.mechanism for release in releases})), len(releases), proven, trained,
     )  # fmt: skip
     predicate = {
         "schema": SCHEMA, "issued": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), "dpaudit": version(),
@@ -62,10 +67,10 @@ def statement(
         "releases": release_groups(releases, bound.lines, observed),
         "theorems": theorems(bound, path=path, parallel=bound.method.endswith(PARALLEL)),
         "observers": {name: {"epsilon": show(e), "delta": show(d)} for name, (e, d) in bound.per_observer.items()},
-        "claims": [one.to_dict() for one in claims], "assumptions": context.assumptions(model, ledger),
-        "noise": context.noise(releases, ledger is not None), "audit": _audit(audited),
+        "claims": [one.to_dict() for one in claims], "assumptions": context.assumptions(model, ledger, trained=trained),
+        "noise": context.noise(releases, ledger is not None, trained=trained), "audit": _audit(audited),
         "peers": peer_values(releases, claim.delta), "waivers": [dict(waiver) for waiver in waivers],
-        "hazards": judge_hazards(hazards),
+        "hazards": judge_hazards(hazards), **_training(ledger),
     }  # fmt: skip
     digests = _digests(ledger, audited) | {"configuration": digest_of(configuration)}
     subjects = [{"name": name, "digest": {"sha256": digest}} for name, digest in digests.items()]
@@ -89,9 +94,9 @@ def _configuration(ledger: LedgerEvidence | None, audited: AuditEvidence | None,
 
 
 def _releases(ledger: LedgerEvidence | None, audited: AuditEvidence | None) -> tuple[Sequence[Release], Bound]:
-    """The deployment's where there is one, else those of the costliest audited run."""
+    """The deployment's where there is one, as its account has them, else those of the costliest audited run."""
     if ledger is not None:
-        return ledger.releases, ledger.bound
+        return join_steps(ledger.releases, ledger.unused)[0], ledger.bound
     assert audited is not None  # else it was refused
     assert audited.bound is not None
     return audited.releases, audited.bound
@@ -102,7 +107,7 @@ def _relation(ledger: LedgerEvidence | None, audited: AuditEvidence | None) -> s
     if audited is not None:
         return audited.subject.neighbours.name
     assert ledger is not None  # else it was refused
-    return relations(ledger.releases)[0]
+    return training.RELATION if training.is_training(ledger.releases) else relations(ledger.releases)[0]
 
 
 def _guarantee(claim: Claim, ledger: LedgerEvidence | None, audited: AuditEvidence | None) -> dict[str, Any]:
@@ -133,13 +138,21 @@ def _ledger(ledger: LedgerEvidence | None) -> dict[str, Any] | None:
 
 
 def _door(ledger: LedgerEvidence | None, audited: AuditEvidence | None, claim: Claim) -> dict[str, Any] | None:
-    """The door that a deployment is bound to; None where no filter keeps such a budget while the subject runs."""
+    """The door that a deployment is bound to; None where no filter keeps such a budget while the subject runs, and for a
+    training, which has its recorder instead."""
+    if ledger is not None and training.is_training(ledger.releases):
+        return None
     name = ledger.opening.filter if ledger is not None and ledger.opening is not None else audited.filter if audited else None
     if name is None:
         return None
     relation = proven_for(audited) if audited is not None else _relation(ledger, None)
     budget = {"epsilon": show(claim.epsilon), "delta": show(claim.delta)}
     return {**budget, "filter": kind_of(name), "proven": True, "relation": relation}
+
+
+def _training(ledger: LedgerEvidence | None) -> dict[str, Any]:
+    trained = ledger is not None and training.is_training(ledger.releases)
+    return {"training": training.training_facts(ledger.releases)} if ledger is not None and trained else {}
 
 
 def _digests(ledger: LedgerEvidence | None, audited: AuditEvidence | None) -> dict[str, str]:

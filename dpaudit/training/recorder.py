@@ -8,8 +8,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from dpaudit.accountants.composition import account
-from dpaudit.claims import Number, exact_delta
+from dpaudit.accountants.composition import account, account_releases, target_delta
+from dpaudit.accountants.sampling.constant_steps import FAILED, join_steps
+from dpaudit.claims import Number
 from dpaudit.ledger import Ledger, open_ledger
 from dpaudit.training.batch_watch import watch_batches
 from dpaudit.training.checks.result import CheckResult
@@ -59,9 +60,10 @@ class TrainingRecord:
 
     def epsilon(self, delta: Number | None = None) -> Fraction:
         """The certified ε of all that the ledger holds so far; at the budget's δ unless another is given."""
-        if self._charges is not None:
-            self._charges.finish()
-        return account(self.ledger, delta=None if delta is None else exact_delta(delta)).epsilon
+        if self._charges is None:
+            return account(self.ledger, delta=delta).epsilon
+        releases, unused = join_steps(*self._charges.entries())
+        return account_releases(releases, target_delta(releases, self.ledger.budget, delta), unused).epsilon
 
     def attach(self, optimizer: Any, data_loader: Any = None) -> None:
         """Charge every step of this optimizer from here on."""
@@ -89,8 +91,7 @@ class TrainingRecord:
         ``checks``: results of ``watched``; the ledger gets the names of those that were passed or failed, and nothing measured.
         """
         if self._charges is not None:
-            self._charges.checked = _checked(list(checks))
-            self._charges.finish()
+            self._charges.close(_checked(list(checks)))
         if self._owned:
             self.ledger.close()
 
@@ -103,7 +104,7 @@ class TrainingRecord:
 
 def _checked(checks: list[CheckResult]) -> str:
     passed = [check.name for check in checks if check.passed]
-    failed = [f"{check.name} FAILED" for check in checks if check.passed is False]
+    failed = [check.name + FAILED for check in checks if check.passed is False]
     return ", ".join([*failed, *passed])
 
 

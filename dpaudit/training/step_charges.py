@@ -1,7 +1,7 @@
 """Charges of a training's steps, in blocks: a block is charged before its first step, and stored with the steps that were made.
 
 One entry per step would cost megabytes and a disk write each. A block that a crash cuts short stays spent as a whole; closing
-stores the steps that were made, and the account counts those alone.
+stores the steps that were made, and the account counts those alone. The last block is stored at the close, with what was checked.
 
 Under a budget that adds up ε, equal steps are one plan: their charges add up to the certified composition of all of them so far,
 at the budget's δ, which is charged once. Stopping early is free, and the steps that a budget allows are fixed by it in advance.
@@ -35,8 +35,8 @@ class StepCharges:
         self._size = self._used = self._before = 0
         self._facts: StepFacts | None = None
         self._chain: Chain | None = None
-        self.checked = ""  # which checks were passed, for the blocks that are stored from here on
-        ledger.at_close(self.finish)
+        self._last: tuple[Slot, Release] | None = None  # a block that is over and waits for the next, or for the close
+        ledger.at_close(self.close)
 
     @property
     def steps(self) -> int:
@@ -51,19 +51,41 @@ class StepCharges:
         self._used += 1
 
     def finish(self) -> None:
-        """Store what was made of the block; the next step opens another."""
+        """The block is over; the next step opens another."""
         slot, self._slot = self._slot, None
         if slot is None or self._facts is None or not self._used:
             return
+        self._store_last()
         constant = self._chain is not None
-        made = self._facts.release(self._used, slot.charge.epsilon, slot.charge.delta, constant=constant)
-        slot.store(replace(made, extra={**made.extra, "checked": self.checked}) if self.checked else made)
+        self._last = slot, self._facts.release(self._used, slot.charge.epsilon, slot.charge.delta, constant=constant)
         if self._chain is not None:
             self._chain.made += self._used
         self.made, self._used = self.made + self._used, 0
 
+    def close(self, checked: str = "") -> None:
+        """Store what was made; ``checked``: which checks were passed and failed, for the last block."""
+        self.finish()
+        self._store_last(checked)
+
+    def entries(self) -> tuple[list[Release], list[Charge]]:
+        """The ledger's releases and lost charges as if it was closed now: the block that waits is a release."""
+        self.finish()
+        releases, unused = list(self.ledger.releases()), list(self.ledger.unused_charges())
+        if self._last is not None:
+            slot, made = self._last
+            releases.append(made)
+            unused.remove(slot.charge)
+        return releases, unused
+
+    def _store_last(self, checked: str = "") -> None:
+        last, self._last = self._last, None
+        if last is not None:
+            slot, made = last
+            slot.store(replace(made, extra={**made.extra, "checked": checked}) if checked else made)
+
     def _open(self, facts: StepFacts) -> None:
         if facts != self._facts:
+            self._store_last()
             self._chain, self._most, self._before = self._begin(facts), None, self.made
         self._facts = facts
         size = max(self._least, self.made // SHARE)

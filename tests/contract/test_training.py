@@ -56,3 +56,31 @@ def test_account_certifies_a_recorded_training_within_its_budget(
     assert 2.5 < float(document["epsilon"]) <= 3
     assert document["delta"] == "1e-5"
     assert len(document["releases"]) == 1, "blocks of one training are one plan"
+
+
+def test_certify_signs_a_training_that_was_checked_and_refuses_one_that_was_not(
+    tmp_path: Path, spent_ledger: Path, dpaudit_cli: Callable[..., Any], parse: Callable[[str], Any]
+) -> None:
+    from fractions import Fraction
+
+    from dpaudit.certificate.facts.training_facts import NEEDED
+    from dpaudit.training.step_charges import StepCharges
+    from dpaudit.training.step_facts import StepFacts
+
+    checked = tmp_path / "checked.ledger"
+    with dp.open_ledger(checked, budget=("3", "1e-5")) as ledger:
+        charges = StepCharges(ledger)
+        for _ in range(10):
+            charges.step(StepFacts(Fraction(1), Fraction(1), Fraction(1, 10), 50))
+        charges.close(", ".join(NEEDED))
+    dpaudit_cli("keygen", "-o", "auditor")
+    done = dpaudit_cli("certify", checked, "-o", "cert.json", "--key", "auditor", "--format", "json")
+    assert done.returncode == 0
+    said = parse(done.stdout)["predicate"]["training"]
+    assert said["adjacency"] == "add or remove one record, or replace its gradient by zero"
+    assert said["steps"][0]["sampling"] == "0.1"
+    assert "clipping" in said["checked"]
+    assert dpaudit_cli("verify", "cert.json", "--key", "auditor.pub", "--ledger", checked).returncode == 0
+    refused = dpaudit_cli("certify", spent_ledger, "-o", "other.json", "--key", "auditor")
+    assert refused.returncode == 3
+    assert "not checked while the training ran" in refused.stderr

@@ -13,6 +13,7 @@ from fractions import Fraction
 from dpaudit.ledger import Charge, Release
 
 CONSTANT = "constant-steps"  # the theorem that releases of such a plan name
+FAILED = " FAILED"  # behind the name of a check
 IN_ADVANCE = (
     "the steps' noise, clipping and rate were held constant; their number counts as fixed in advance: if what was released "
     "decided it, the budget is what holds"
@@ -22,6 +23,19 @@ IN_ADVANCE = (
 def is_constant(release: Release) -> bool:
     """Is it a block of such steps?"""
     return release.theorem == CONSTANT
+
+
+def is_training_step(release: Release) -> bool:
+    """Is it a block of steps that a training's recorder wrote?"""
+    return {"adjacency", "clip", "clipping", "sample", "accumulated"} <= release.extra.keys()
+
+
+def checks_of(releases: Sequence[Release]) -> tuple[list[str], list[str]]:
+    """The checks that were passed and failed while the training ran, by name, as its last block tells."""
+    told = next((release.extra["checked"] for release in reversed(releases) if "checked" in release.extra), "")
+    names = [name for name in told.split(", ") if name]
+    failed = [name.removesuffix(FAILED) for name in names if name.endswith(FAILED)]
+    return [name for name in names if not name.endswith(FAILED)], failed
 
 
 def join_steps(releases: Sequence[Release], unused: Sequence[Charge] = ()) -> tuple[list[Release], list[Charge]]:

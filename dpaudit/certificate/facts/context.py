@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from dpaudit.certificate.facts import training_facts as training
 from dpaudit.certificate.facts.evidence import AuditEvidence, LedgerEvidence
 from dpaudit.ledger import Release
 
@@ -15,6 +16,7 @@ UNITS = {
     "add_remove": _ADDED,
     "replace-one": _REPLACED,  # as a ledger records it
     "add-remove": _ADDED,
+    training.RELATION: ("one record", "one record added or removed, or its gradient replaced by zero (unbounded)"),
     "reward-sequence": ("one reward of one round", "the reward of one round replaced by any other in range"),
 }
 MODELS = {
@@ -37,6 +39,7 @@ ASSUMPTIONS = {
     "one-ledger": "a certificate opens any number of ledgers: what several of them spend on the same people adds up",
     "one-id-per-record": "a record is sealed under the same id each time: under another one it has a budget of its own",
     "lost-charges": "charges without a stored release count as spent, and showed nothing",
+    **training.ASSUMPTIONS,
 }
 
 
@@ -71,22 +74,27 @@ def horizon(ledger: LedgerEvidence | None, audited: AuditEvidence | None) -> dic
     return {"records": records, "source": source}
 
 
-def noise(releases: Sequence[Release], live: bool) -> dict[str, Any]:
-    grids = sorted({release.parameters["grid"] for release in releases if "grid" in release.parameters})
-    return {
+def noise(releases: Sequence[Release], live: bool, *, trained: bool = False) -> dict[str, Any]:
+    drawn = {
         "mechanisms": sorted({release.mechanism for release in releases}), "arithmetic": "exact integers on a grid",
-        "grids": grids, "generator": GENERATOR if live else f"simulated in the audit; a live door uses {GENERATOR}",
-        "live": live,
+        "grids": sorted({release.parameters["grid"] for release in releases if "grid" in release.parameters}),
+        "generator": GENERATOR if live else f"simulated in the audit; a live door uses {GENERATOR}", "live": live,
     }  # fmt: skip
+    own = {"arithmetic": training.ARITHMETIC, "grids": [], "generator": training.GENERATOR}
+    return {**drawn, **own} if trained else drawn
 
 
-def assumptions(model: str, ledger: LedgerEvidence | None) -> list[dict[str, str]]:
+def assumptions(model: str, ledger: LedgerEvidence | None, *, trained: bool = False) -> list[dict[str, str]]:
     """The flags that hold for this certificate, each with its meaning."""
+    lost = ["lost-charges"] if ledger is not None and ledger.unused else []
+    if trained:
+        flags = ["trusted-host", "trusted-server", "one-record-per-person", "one-ledger", "no-side-channels"]
+        return [{"flag": flag, "meaning": ASSUMPTIONS[flag]} for flag in [*flags, *training.ASSUMPTIONS, *lost]]
     flags = ["trusted-host", "one-record-per-person", "one-id-per-record", "one-ledger", "no-side-channels", "system-entropy"]
     flags.append("source-is-whole")
     flags += {"central": ["trusted-server"], "shuffled": ["trusted-shuffler", "honest-clients"]}.get(model, [])
     if ledger is None:
         flags.append("behind-its-door")
     else:
-        flags += ["written-by-the-door"] + (["lost-charges"] if ledger.unused else [])
+        flags += ["written-by-the-door", *lost]
     return [{"flag": flag, "meaning": ASSUMPTIONS[flag]} for flag in flags]

@@ -31,6 +31,7 @@ class HazardFacts:
     mechanisms: tuple[str, ...]
     releases: int
     all_proven: bool
+    training: bool = False  # with Opacus, whose steps were checked while it ran
 
 
 @dataclass(frozen=True)
@@ -82,6 +83,8 @@ def _other_releases(facts: HazardFacts) -> Answer:
 def _sensitivity(facts: HazardFacts) -> Answer:
     if facts.all_proven:
         return MET, "for each release the bound on one record's influence is proven by the trace of sealed data"
+    if facts.training:
+        return MET, "gradients are clipped: recomputed in every batch while it ran, not proven"
     return NOT_ASSESSED, "some sensitivities are declared only"
 
 
@@ -100,16 +103,22 @@ def _threat_model(facts: HazardFacts) -> Answer:
 
 
 def _correct(facts: HazardFacts) -> Answer:
+    if facts.training:
+        return NOT_ASSESSED, "noise, clipping and sampling were checked while it ran, not proven"
     if facts.verdict is None:
         return NOT_ASSESSED, "the code was not audited; certify the ledger together with its subject"
     return MET, f"the running code was attacked: ε ≥ {at_least(facts.verdict.lower.epsilon)} was shown, no more than claimed"
 
 
 def _floats(facts: HazardFacts) -> Answer:
+    if facts.training:
+        return NOT_ASSESSED, "Opacus draws its noise in floating point; what its low bits show was not looked at"
     return MET, "noise is drawn exactly, on a grid of integers: " + ", ".join(facts.mechanisms)
 
 
 def _generator(facts: HazardFacts) -> Answer:
+    if facts.training:
+        return NOT_ASSESSED, "the generator is torch's; whether it was seeded, or secure_mode on, is not recorded"
     if facts.ledger:
         return MET, "a deployment's ledger takes noise from a cryptographic generator only"
     return NOT_ASSESSED, "no deployment was seen; a live door uses a cryptographic generator"

@@ -7,6 +7,8 @@ from fractions import Fraction
 from typing import Any
 
 from dpaudit.accountants.composition import AMPLIFIED, BLANKET, CLONES, SAME
+from dpaudit.accountants.sampling.constant_steps import is_training_step
+from dpaudit.certificate.facts import training_facts
 from dpaudit.certificate.facts.configuration import plain
 from dpaudit.claims import Bound, Line, show
 from dpaudit.ledger import Release
@@ -44,6 +46,8 @@ def release_groups(
 
 def _preconditions(release: Release, line: Line) -> list[dict[str, str]]:
     """What the theorem of this release needs, and who checked it. Only traces and the door's own rules count as checked."""
+    if is_training_step(release):
+        return [_met(condition, by) for condition, by in training_facts.preconditions(release)]
     proven = release.derived is not None
     sensitivity = f"sensitivity {show(release.derived if release.derived is not None else release.sensitivity)}"
     preconditions = [

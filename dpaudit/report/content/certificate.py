@@ -55,7 +55,9 @@ def _content(predicate: Mapping[str, Any]) -> Pairs:
         "; not attacked" if predicate["audit"] is None else f"; attacked: ε ≥ {at_least(float_down(exact(interval['lower'])))}"
     )
     door = "dp.live_certified opens it for this code, with this budget"
-    if predicate["door"] is None:
+    if "training" in predicate:
+        door = "the recorder's: the step that would exceed this budget is refused before its noise is drawn"
+    elif predicate["door"] is None:
         door = "none: no running sum keeps this budget while it runs"
     elif predicate["audit"] is None:
         door = "the ledger's own, with this budget; its code is not part of the certificate (--subject)"
@@ -66,10 +68,24 @@ def _content(predicate: Mapping[str, Any]) -> Pairs:
         ("holds", f"ε ≤ {at_most(exact(guarantee['epsilon']))}{delta} for {predicate['unit']}{shown}"),
         ("against", f"{observer}: {SEES[observer]}; {predicate['trust_model']['model']} model"),
         ("door", door),
+        *_training(predicate),
         ("level", f"{predicate['assurance']['level']}: {predicate['assurance']['meaning']}"),
         ("assumes", ", ".join(one["flag"] for one in predicate["assumptions"])),
         ("hazards", f"{total - len(hazards)} of {total} assessed (NIST SP 800-226); not: {', '.join(hazards)}"),
     ]
+
+
+def _training(predicate: Mapping[str, Any]) -> Pairs:
+    """Of a training: its neighbours, samples and clipping, and what was checked while it ran."""
+    if "training" not in predicate:
+        return []
+    facts = predicate["training"]
+    steps = [
+        f"{group['steps']} steps on Poisson samples of rate {float(exact(group['sampling'])):.6g}, gradients clipped to "
+        f"{group['clip']} ({group['clipping']}), noise of deviation {float(exact(group['noise'])):.6g}"
+        for group in facts["steps"]
+    ]
+    return [("training", "; ".join(steps)), ("relation", facts["adjacency"]), ("seen", ", ".join(facts["checked"]))]
 
 
 def _why(predicate: Mapping[str, Any]) -> str:
@@ -78,4 +94,7 @@ def _why(predicate: Mapping[str, Any]) -> str:
     if predicate["ledger"] is None and audit is not None and audit["upper"]["path"] == "single":
         return BY_PLAN if "plan" in configuration else BY_WATCH
     guarantee = predicate["guarantee"]
+    if "training" in predicate:
+        delta = guarantee["delta"]
+        return f"recorded: budget ε={guarantee['epsilon']}, δ={delta} enforced at every step; checked while it ran, not proven"
     return behind_door(Claim(guarantee["epsilon"], guarantee["delta"], predicate["observer"]))

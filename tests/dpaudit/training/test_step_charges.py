@@ -46,7 +46,7 @@ def test_the_step_that_would_exceed_the_budget_is_the_one_that_is_refused() -> N
     charges = StepCharges(ledger)
     with pytest.raises(dp.BudgetExceeded):
         make_steps(charges, [STEP] * 1000)
-    charges.finish()
+    charges.close()
     assert epsilon_of(charges.steps) <= 5 < epsilon_of(charges.steps + 1)
     assert dp.account(ledger).epsilon == epsilon_of(charges.steps)
     with pytest.raises(dp.BudgetExceeded):
@@ -88,7 +88,7 @@ def test_changed_noise_is_refused_where_epsilon_is_added_up_and_charged_by_momen
     charges = StepCharges(moments)
     with pytest.raises(dp.BudgetExceeded):
         make_steps(charges, [STEP if place % 20 < 10 else QUIET for place in range(1000)])
-    charges.finish()
+    charges.close()
     assert charges.steps > 20
     assert moments.spent()[0] <= 5
     assert dp.account(moments, fixed=True).epsilon <= moments.spent()[0], "one order is never tighter than the composition"
@@ -99,10 +99,25 @@ def test_steps_without_a_budget_are_one_plan_only_while_they_are_equal() -> None
     charges = StepCharges(ledger)
     for facts in (STEP, STEP, QUIET):
         charges.step(facts)
-    charges.finish()
+    charges.close()
     assert [release.theorem is not None for release in ledger.releases()] == [True, False]
 
 
 def test_a_budget_without_delta_is_refused() -> None:
     with pytest.raises(dp.DpauditError, match="δ"):
         StepCharges(MemoryLedger(budget="5")).step(STEP)
+
+
+def test_what_was_checked_is_stored_after_epsilon_was_asked_for_and_after_a_refusal(tmp_path: Path) -> None:
+    with dp.open_ledger(tmp_path / "training.ledger", budget=BUDGET) as ledger:
+        charges = StepCharges(ledger)
+        make_steps(charges, [STEP] * 5)
+        releases, unused = charges.entries()
+        assert (sum(release.count or 1 for release in releases), unused) == (5, [])
+        with pytest.raises(dp.BudgetExceeded):
+            make_steps(charges, [STEP] * 1000)
+        charges.close("noise, clipping")
+        releases = list(ledger.releases())
+        assert [release.extra.get("checked") for release in releases] == [None] * (len(releases) - 1) + ["noise, clipping"]
+        assert sum(release.count or 1 for release in releases) == charges.steps
+        assert ledger.unused_charges() == []
