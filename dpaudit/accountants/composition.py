@@ -25,7 +25,7 @@ from dpaudit.accountants.shuffle.report_sums import summed
 from dpaudit.accountants.stated_releases import LARGER, StatedRead, stated_failures, stated_part
 from dpaudit.accountants.worst_client import Client, client_of, worst_client
 from dpaudit.channel.release_cost import gaussian_epsilon
-from dpaudit.claims import Bound, Finding, InvalidValue, Line, Number, exact_delta, show
+from dpaudit.claims import Bound, DpauditError, Finding, InvalidValue, Line, Number, exact_delta, show
 from dpaudit.ledger import Budget, Charge, Cohort, Ledger, PureSums, Release, is_ledger, load_releases, open_ledger
 from dpaudit.ledger.records.guarantees import guarantee_from
 from dpaudit.noise import MECHANISMS, Noise, capped_steps, noise_from, written_forms
@@ -42,6 +42,10 @@ REFUSED = (
 IN_ADVANCE = (
     "a sum of ρ holds where its limit was set in advance, as a door with a budget does; if what was released decided when to "
     "stop, --odometer gives the figure that holds"
+)
+VACUOUS = (
+    "the δ that these releases state add up to {}: a bound with δ of 1 or more says nothing. If all was fixed in advance, "
+    "--fixed (fixed=True) composes them"
 )
 FACTS = (
     "mechanism",
@@ -220,6 +224,8 @@ def account_releases(
         raise InvalidValue("delta", delta, f"at least {show(bounds['server'].delta)}: counts of unknown keys need that much")
     views = {observer: (bound.epsilon, bound.delta) for observer, bound in bounds.items()}
     epsilon, spent = views["server"]
+    if spent >= 1:
+        raise DpauditError(VACUOUS.format(show(spent)))
     charges = [Charge(line.epsilon, line.delta, read.cohort, line.batch) for line, read in zip(lines, reads, strict=True)]
     worst = _worst(list(touched(reads, unused, "server", delta)), [*charges, *unused], bounds["server"].group)
     several = any(group.total() > 1 for group in seen["server"])

@@ -22,15 +22,17 @@ _TRIED = 64  # groups that are composed numerically, the costliest first
 def least(groups: Iterable[Group], delta: Fraction, *, fixed: bool, limit: Fraction | None = None) -> Least:
     """The bound that holds for every record: the largest of the groups' least ones, and the largest δ.
 
-    ``fixed``: parameters were fixed in advance. Only then may laws of losses or Rényi divergences be composed.
+    ``fixed``: parameters were fixed in advance. Only then may laws of losses or Rényi divergences be composed; those of one
+    entry, so many equal releases, always were.
     ``limit``: an ε that is asked for; a plain sum, preferred where little is gained by more, is not preferred above it.
     Raises ``InvalidValue`` where no finite ε exists at δ.
     """
     sums = sorted(((PLAIN.bound(_key(group), delta), group) for group in groups), key=lambda pair: pair[0].epsilon, reverse=True)
     worst, spent = Least(Fraction(0), Fraction(0), ""), Fraction(0)
     for place, (bound, group) in enumerate(sums):
-        if bound.epsilon > worst.epsilon:  # else this record pays less whatever the method
-            bound = replace(_least(_key(group), delta, fixed and place < _TRIED, limit), group=group)
+        if bound.epsilon > worst.epsilon or bound.delta > delta:  # else this record pays less whatever the method
+            composed = place < _TRIED and (fixed or _is_one_plan(group))
+            bound = replace(_least(_key(group), delta, composed, limit), group=group)
         spent = max(spent, bound.delta)
         worst = max(worst, bound, key=lambda each: each.epsilon)
     method = worst.method or next((bound.method for bound, _ in sums if bound.method), "")  # released, at no cost
@@ -55,6 +57,11 @@ def _others(parts: tuple[AnyPart, ...], delta: Fraction, fixed: bool) -> Iterato
         if bound is not None:
             composed = composed or accountant.fixed
             yield bound
+
+
+def _is_one_plan(group: Group) -> bool:
+    """Is it one entry that stands for several equal releases?"""
+    return group.total() == 1 and all(part.count > 1 for part in group)
 
 
 def _key(group: Group) -> tuple[AnyPart, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
 from fractions import Fraction
 from typing import Any
 
@@ -38,7 +39,13 @@ def check_width(parameter: Parameter, grid: Fraction, name: str) -> None:
     else:
         least, most = exact(float(parameter.min())), exact(float(parameter.max()))
     if not (grid <= WIDEST * least and most <= WIDEST * grid):
-        raise InvalidValue(name, (show(least), show(most)), "between 2^-50 and 2^50 times the grid")
+        raise InvalidValue(name, _rounded(most if most > grid else least), f"between 2^-50 and 2^50 times the grid {show(grid)}")
+
+
+def _rounded(number: Fraction) -> str:
+    """For a message: numbers that are refused may have a thousand digits."""
+    with localcontext(Context(prec=3, Emax=MAX_EMAX, Emin=MIN_EMIN)):
+        return f"about {Decimal(number.numerator) / Decimal(number.denominator):.2e}"
 
 
 def single(parameter: Parameter, name: str) -> Fraction:

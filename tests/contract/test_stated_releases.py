@@ -13,6 +13,7 @@ import pytest
 import dpaudit as dp
 
 KNOWN = {"mechanism": "known", "epsilon": "1", "delta": "1e-6"}
+RECORD = {"name": "a", "mechanism": "laplace", "parameters": {"scale": "2"}, "sensitivity": "1"}
 ZCDP = {"mechanism": "zcdp", "rho": "0.1"}
 RDP = {"mechanism": "rdp", "curve": [["2", "0.2"], ["8", "0.8"], ["32", "3.2"]]}
 LOSSES = {"mechanism": "discrete-loss", "losses": [["1", "0.75"], ["-1/2", "0.25"]]}
@@ -143,6 +144,18 @@ def test_a_delta_below_what_is_stated_is_told(written: Any, dpaudit_cli: Any) ->
         ([ZCDP, KNOWN], ["--delta", "1e-6"], "that much is the stated δ of the others"),
         ([{**KNOWN, "to": "nobody"}], [], "to must be left out, which is the server, or one of"),
         ([{"mechanism": "laplace", "scale": "1", "sensitivity": "1", "to": "nobody"}], [], "to must be left out"),
+        ([{**RECORD, "to": "nobody"}], [], "to must be left out, which is the server, or one of"),
+        (
+            [{"mechanism": "discrete-loss", "losses": [["Infinity", "1e-6"], ["0", "0.999999"]]}],
+            [],
+            '"infinity", written like this',
+        ),
+        (
+            [{"mechanism": "known", "epsilon": "1", "delta": "0.3"}] * 10,
+            [],
+            "add up to 3: a bound with δ of 1 or more says nothing",
+        ),
+        ([{"mechanism": "laplace", "scale": "1e400", "sensitivity": "1"}], [], "not 'about 1.00e+400'"),
     ],
 )
 def test_what_cannot_be_accounted_for_is_refused_with_its_reason(

@@ -161,7 +161,7 @@ def _shown(channel: Channel, law: Thresholded, counts: Counter[Key]) -> list[Cou
 def count_keys(keys: Any, per_record: int) -> Counter[Key]:
     """How many records have each key: of every record its first ``per_record`` distinct ones. What is missing, as None or NaN,
     and infinities are no keys."""
-    if isinstance(keys, str) or not isinstance(keys, Iterable):
+    if isinstance(keys, str) or not isinstance(keys, Iterable) or (isinstance(keys, np.ndarray) and not keys.ndim):
         raise InvalidValue("keys", type(keys).__name__, _KEYS)
     counts: Counter[Key] = Counter()
     for record in keys:

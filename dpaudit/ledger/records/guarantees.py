@@ -123,6 +123,8 @@ class LossGuarantee:
             total += probability
             if loss == INFINITE or not probability:
                 continue
+            if isinstance(loss, str) and "inf" in loss.lower():
+                raise InvalidValue("losses", loss[:40], f'made of finite losses, or "{INFINITE}", written like this')
             value = exact(loss, "loss in losses")
             if abs(value) > LARGEST:
                 raise InvalidValue("losses", show(value), f'made of losses of at most {LARGEST:,}, or "{INFINITE}"')

@@ -29,8 +29,7 @@ def flat_fields(data: dict[str, Any], forms: Forms, line: int | None = None) -> 
     mechanism = data.get("mechanism")
     if not isinstance(mechanism, str) or mechanism not in {*forms, *GUARANTEES}:
         raise InvalidRecord("mechanism", "one of " + ", ".join([*forms, *GUARANTEES]), line)
-    if data.get("to", "server") not in OBSERVERS:
-        raise InvalidRecord("to", "left out, which is the server, or one of " + ", ".join(OBSERVERS), line)
+    refuse_unknown_observer(data, line)
     if mechanism in GUARANTEES:
         return _stated_fields(data, GUARANTEES[mechanism], line)
     *others, plainest = forms[mechanism]
@@ -42,6 +41,12 @@ def flat_fields(data: dict[str, Any], forms: Forms, line: int | None = None) -> 
         return _read(data, form, line)
     except InvalidValue as error:
         raise InvalidRecord(error.name, error.expected, line) from None
+
+
+def refuse_unknown_observer(data: Mapping[str, Any], line: int | None) -> None:
+    """Who receives a release is one of those whose view is accounted for; else nobody would pay for it. Raises InvalidRecord."""
+    if data.get("to", "server") not in OBSERVERS:
+        raise InvalidRecord("to", "left out, which is the server, or one of " + ", ".join(OBSERVERS), line)
 
 
 def _read(data: dict[str, Any], form: WrittenForm, line: int | None) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from dpaudit.ledger.errors import InvalidRecord
 from dpaudit.ledger.records.charge_entries import facts_of
 from dpaudit.ledger.records.cohort import LARGEST, Cohort
 from dpaudit.ledger.records.grid_values import Units, as_units, units_from_json, units_to_json
-from dpaudit.ledger.records.handwritten import Forms, flat_fields
+from dpaudit.ledger.records.handwritten import Forms, flat_fields, refuse_unknown_observer
 from dpaudit.ledger.records.printable_text import is_plain, plain
 from dpaudit.ledger.records.release_facts import FACTS, check_facts, facts_from_json, facts_to_json
 from dpaudit.ledger.records.strict_json import canonical
@@ -156,6 +156,7 @@ class Release:
         unknown = sorted(set(data) - {each.name for each in fields(cls)} | (set(data) & set(FACTS)))
         if unknown:
             raise InvalidRecord(repr(unknown[0][:40]), "a known field of a release", line)
+        refuse_unknown_observer(data, line)
         record = dict(data)
         for name in ("sensitivity", "derived", "epsilon", "delta"):
             if record.get(name) is not None and not isinstance(record[name], str):

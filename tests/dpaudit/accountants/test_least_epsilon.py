@@ -34,6 +34,26 @@ def test_many_releases_cost_less_than_their_sum_also_with_adaptive_parameters() 
     assert least([group], Fraction(0), fixed=True).epsilon == 1000
 
 
+def test_equal_releases_of_one_entry_are_one_plan() -> None:
+    """Their noise cannot have been chosen on the way; that of two entries can."""
+    entry = Part(dp.Laplace(10), STEP, 10_000)
+    assert least([Counter([entry])], MILLIONTH, fixed=False) == least([Counter([entry])], MILLIONTH, fixed=True)
+    assert least([Counter([entry])], MILLIONTH, fixed=False).method == NUMERICAL + PARALLEL
+    assert least([Counter({entry: 2})], MILLIONTH, fixed=False).method == ZCDP + PARALLEL
+    sampled = Part(dp.Laplace(2), STEP, 1000, sampling=Fraction(1, 10))
+    assert least([Counter([sampled])], MILLIONTH, fixed=False).epsilon < 8  # the sum is 62.9
+    assert least([Counter([Known(Fraction(1), MILLIONTH)])], MILLIONTH, fixed=False).epsilon == 1
+
+
+def test_stated_failures_are_composed_where_their_sum_is_above_delta() -> None:
+    """Ten times (0, .3): they fail with 1 − .7^10 = .972, not with 3; and also for a record that pays the least ε."""
+    failing = Known(Fraction(0), Fraction(3, 10), 10)
+    assert least([Counter([failing])], Fraction(98, 100), fixed=False).delta == Fraction(98, 100)
+    both = least([Counter([failing]), Counter([LAPLACE])], Fraction(98, 100), fixed=False)
+    assert both.delta == Fraction(98, 100)
+    assert least([Counter([failing])], Fraction(97, 100), fixed=False).delta > 1
+
+
 def test_the_worst_record_counts_whatever_the_order_of_the_groups() -> None:
     few, many = Counter({LAPLACE: 30}), Counter({Part(dp.Gaussian(10), STEP): 400})
     a, b = (least([group], MILLIONTH, fixed=True) for group in (few, many))

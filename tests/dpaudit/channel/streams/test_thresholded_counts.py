@@ -166,6 +166,12 @@ def test_counts_that_break_their_promise_are_attacked_by_a_game() -> None:
     assert (verdict.verdict, verdict.lower.samples) == ("refuted", 200)
 
 
+@pytest.mark.parametrize("keys", ["abc", 5, np.array(5)])
+def test_what_is_no_list_of_keys_is_refused_by_name(keys: Any) -> None:
+    with dp.simulate(1) as channel, pytest.raises(InvalidValue, match="one key for each record"):
+        channel.threshold_counts("words", keys, epsilon=1, delta="1e-6")
+
+
 def test_trials_show_each_what_one_run_would() -> None:
     """A key of one record alone is shown in at most δ = 0.05 of the trials, to six standard deviations; the common one always."""
     keys = ["common"] * 500 + ["mine"]

@@ -257,6 +257,8 @@ def test_a_missing_field_is_named(missing: str) -> None:
         {"values": [0.5]},
         {"cohort": "all"},
         {"name": None},
+        {"to": "nobody"},
+        {"to": None},
     ],
 )
 def test_the_canonical_form_is_read_strictly(change: dict[str, Any]) -> None:
