@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import hashlib
 import importlib.util
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -44,6 +45,12 @@ def _digest(name: str) -> str:
 
 
 def _origin(name: str) -> Path | None:
+    return _located(name, tuple(sys.path))
+
+
+@lru_cache(maxsize=65536)
+def _located(name: str, path: tuple[str, ...]) -> Path | None:
+    """Where a module lies. ``path``: where Python looks; another path is another question."""
     try:
         spec = importlib.util.find_spec(name)
     except (ImportError, ValueError):
@@ -51,17 +58,21 @@ def _origin(name: str) -> Path | None:
     return None if spec is None or spec.origin is None else Path(spec.origin)
 
 
-def _imports(name: str) -> Iterator[str]:
+def _imports(name: str) -> Sequence[str]:
     """The modules that a module names in its imports, also inside functions; one that loads names late has them in its stub."""
     origin = _origin(name)
-    if origin is not None and origin.suffix == ".py":
-        tops = {name.partition(".")[0], *FOLLOWED}
-        package = name if origin.name == "__init__.py" else name.rpartition(".")[0]
-        stub = origin.with_suffix(".pyi")
-        named = imported_names(origin.read_bytes(), package) | (
-            imported_names(stub.read_bytes(), package) if stub.exists() else frozenset()
-        )
-        yield from (each for each in named if each.partition(".")[0] in tops and _origin(each) is not None)
+    if origin is None or origin.suffix != ".py":
+        return ()
+    package = name if origin.name == "__init__.py" else name.rpartition(".")[0]
+    stub = origin.with_suffix(".pyi")
+    return _found_imports(name, package, origin.read_bytes(), stub.read_bytes() if stub.exists() else b"", tuple(sys.path))
+
+
+@lru_cache(maxsize=4096)
+def _found_imports(name: str, package: str, source: bytes, stub: bytes, path: tuple[str, ...]) -> Sequence[str]:
+    tops = {name.partition(".")[0], *FOLLOWED}
+    named = imported_names(source, package) | imported_names(stub, package)
+    return tuple(each for each in named if each.partition(".")[0] in tops and _located(each, path) is not None)
 
 
 @lru_cache(maxsize=4096)
