@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
@@ -27,10 +27,10 @@ class Row:
     broken: bool = False
 
 
-def rows_below(roots: Sequence[Decided], claims: Mapping[str, Decided]) -> list[Row]:
-    """Depth first, every claim with its needs once."""
+def rows_below(roots: Sequence[Decided], claims: Mapping[str, Decided], before: Iterable[str] = ()) -> list[Row]:
+    """Depth first, every claim with its needs once. ``before``: claims that another drawing further up has."""
     rows: list[Row] = []
-    drawn: set[str] = set()
+    drawn = set(before)
 
     def add(one: Decided, depth: int, parent: int | None) -> None:
         again = one.id in drawn and any(name in claims for name in (*one.needs, *one.breaks))
@@ -49,9 +49,9 @@ def rows_below(roots: Sequence[Decided], claims: Mapping[str, Decided]) -> list[
     return rows
 
 
-def claim_graph(roots: Sequence[Decided], claims: Mapping[str, Decided], caption: Line) -> Figure:
+def claim_graph(roots: Sequence[Decided], claims: Mapping[str, Decided], caption: Line, before: Iterable[str] = ()) -> Figure:
     """The claims that these rest on. Where nothing can be drawn, a list says the same."""
-    rows = rows_below(roots, claims)
+    rows = rows_below(roots, claims, before)
     inside = "".join(_edge(place, row) for place, row in enumerate(rows)) + "".join(
         _node(place, row) for place, row in enumerate(rows)
     )

@@ -187,6 +187,8 @@ def text(value: str) -> str:
             parts[-1] = _accented(parts[-1], letter)
         elif unicodedata.combining(letter):
             parts[-1:] = [_accented(parts[-1], letter)] if parts else []
+        elif letter in "-'`" and parts and parts[-1].endswith(letter):
+            parts.append(f"{{}}{letter}")  # two of them would become a dash or a quotation mark
         else:
             parts.append(_letter(letter))
     return "".join(parts)

@@ -32,7 +32,7 @@ BOUNDS = {
 ORDERS = {"central": "√(Tℓ) + ℓ²/ε", "local": "(1 + 1/ε0)√(Tℓ)", "shuffled": "√(Tℓ) + √log(4/δ)·ℓ^(3/2)/ε"}
 TERMS = "ℓ = log T, L = log(4KT²), K actions of rank m, core sets of at most S; + 1 for a 1/T-net, K ≤ (3T)^d + d"
 PRIVACY = {"central": "ε-DP", "local": "ε0-LDP", "shuffled": "(ε, δ)-DP for who sees what the shuffler hands on"}
-COMMON = "plays exactly T rounds in at most log T batches and a rest, and has with probability at least 1 − 1/T"
+COMMON = "plays exactly T rounds in at most log T batches and a rest, and with probability at least 1 − 1/T has"
 
 
 CITED = "Feldman, McMillan and Talwar 2021, Theorem 3.1"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from typing import Any
@@ -32,7 +33,11 @@ def privacy(quick: bool, *, make: Callable[..., Any] = local, calibration: str =
         for horizon in ((20,) if quick else (20, 1000))
     ]
     correction = "noise Lap(s/ε0), s = high − low: rewards of −1 and +1 are 2 apart, so that Lap(1/ε0) is 2ε0-LDP"
-    return decide_by_audits(make, settings, ("server",), calibration, correction=correction, samples=1000)
+    found = decide_by_audits(make, settings, ("server",), calibration, correction=correction, samples=1000)
+    if found.verdict != "refuted":
+        return found
+    argument = "a report above 1 is e^{2ε0} times as likely for reward 1 as for −1: density e^{−ε0|x − r|}"
+    return replace(found, evidence={**found.evidence, "summary": f"{argument}; {found.evidence['summary']}"})
 
 
 def printed_weights(n: int) -> list[int]:

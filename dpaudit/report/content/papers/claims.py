@@ -22,7 +22,7 @@ from dpaudit.report.content.papers.evidence import (
     warnings,
 )
 from dpaudit.report.content.papers.letter import letter
-from dpaudit.report.content.papers.overview import five_minutes, graph
+from dpaudit.report.content.papers.overview import five_minutes, graph, severity_badge
 from dpaudit.report.document import Block, Document, Line, Section, Styled
 from dpaudit.report.interface import Depth, Report
 
@@ -107,7 +107,7 @@ def _badges(one: Decided) -> tuple[doc.Part, ...]:
     names = [one.verdict, *(["failed"] if one.failed else []), *(["stale"] if one.stale else [])]
     badges: list[doc.Badge] = [verdict_badge(name) for name in names]
     if one.severity != "none":
-        badges.insert(1, doc.Badge(one.severity, "bad" if one.severity == "fatal" else "open"))
+        badges.insert(1, severity_badge(one.severity))
     elif one.basis is not None:
         badges.insert(1, doc.Badge(one.basis, "good" if one.basis == "proven" else "open"))
     return tuple(part for badge in badges for part in (badge, " "))[:-1]
@@ -118,7 +118,7 @@ def _contents(decided: Sequence[Decided]) -> doc.Contents:
     entries: list[Line] = []
     for severity, rule in RULES.items():
         if severity != "none":
-            entries += _entry(doc.Badge(severity, "bad" if severity == "fatal" else "open"), rule, decided, severity)
+            entries += _entry(severity_badge(severity), rule, decided, severity)
     for verdict in ("refuted", "unchecked", "conditional", "verified"):
         mine = [one for one in decided if one.verdict == verdict]
         entries += _entry(verdict_badge(verdict), "", mine, "none")

@@ -38,7 +38,8 @@ def _points(title: str, decided: Sequence[Decided], grades: Sequence[str]) -> Se
 
 
 def _point(one: Decided) -> list[Block]:
-    head = (Styled(one.id, "strong"), f" ({one.where}) ", verdict_badge(one.verdict), ". ", Styled(one.statement, "formula"))
+    where = (" (", Styled(one.where, "formula"), ") ")
+    head = (Styled(one.id, "strong"), *where, verdict_badge(one.verdict), ". ", Styled(one.statement, "formula"))
     instead = ("Instead: ", Styled(in_words(one.correction), "formula"), ".") if one.correction is not None else ()
     found = (Styled(one.summary, "formula"), ". ", *instead)
     return [doc.Paragraph(head), doc.Paragraph(found, "quote")]

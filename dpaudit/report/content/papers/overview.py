@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import takewhile
 
 from dpaudit.papers.checks import Decided
 from dpaudit.report import document as doc
@@ -35,7 +36,14 @@ def _theorem(repair: Decided, printed: Sequence[Decided]) -> list[Block]:
     price = repair.evidence.get("price")
     if isinstance(price, dict):
         facts += [(f"its price in {name}", Styled(in_words(value), "formula")) for name, value in price.items()]
-    return [doc.Heading(printed[0].where, 3), doc.FactList(facts)]
+    return [doc.Heading(_where(printed), 3), doc.FactList(facts)]
+
+
+def _where(printed: Sequence[Decided]) -> str:
+    """What the places have in common, comma by comma; the first place where they have nothing."""
+    parts = zip(*(one.where.split(", ") for one in printed), strict=False)
+    shared = [each[0] for each in takewhile(lambda each: len(set(each)) == 1, parts)]
+    return ", ".join(shared) or printed[0].where
 
 
 def _claim(one: Decided) -> list[Block]:
@@ -45,7 +53,12 @@ def _claim(one: Decided) -> list[Block]:
 
 
 def _named(one: Decided, words: str = "what fails") -> Line:
-    return (f"{words}: ", doc.Link(one.id, one.id), " ", verdict_badge(one.verdict))
+    graded: tuple[doc.Part, ...] = (" ", severity_badge(one.severity)) if one.severity != "none" else ()
+    return (f"{words}: ", doc.Link(one.id, one.id), " ", verdict_badge(one.verdict), *graded)
+
+
+def severity_badge(severity: str) -> doc.Badge:
+    return doc.Badge(severity, "bad" if severity == "fatal" else "open")
 
 
 def _lines(parts: Sequence[doc.Part]) -> Line:
@@ -59,15 +72,15 @@ def graph(decided: Sequence[Decided]) -> Section | None:
     figures: list[doc.Figure] = []
     for repair in (one for one in decided if any(name in claims for name in one.repairs)):
         printed = [claims[name] for name in repair.repairs if name in claims]
-        figures.append(claim_graph(printed, claims, f"{printed[0].where} as printed"))
-        figures.append(claim_graph([repair], claims, f"{printed[0].where}, repaired"))
+        figures.append(claim_graph(printed, claims, f"{_where(printed)} as printed"))
+        figures.append(claim_graph([repair], claims, f"{_where(printed)}, repaired"))
     wholes = [one for one in decided if one.repairs]
     roots = [*wholes, *(claims[name] for one in wholes for name in one.repairs if name in claims)]
     shown = {row.one.id for row in rows_below(roots, claims)}
     rest = [one for one in unneeded(decided) if one.id not in shown]
     others = [one for one in rest if any(name in claims for name in (*one.needs, *one.breaks))]
     if others:
-        figures.append(claim_graph(others, claims, "other claims that rest on some"))
+        figures.append(claim_graph(others, claims, "other claims that rest on some", shown))
     if not figures:
         return None
     legend = (

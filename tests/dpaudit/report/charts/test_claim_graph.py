@@ -56,3 +56,9 @@ def test_long_names_stay_inside() -> None:
 
 def test_roots_are_what_nothing_rests_on() -> None:
     assert [one.id for one in unneeded(CLAIMS)] == ["thm.one", "fix.noise"]
+
+
+def test_a_claim_of_a_drawing_further_up_is_not_unfolded_again():
+    again = [row.one.id for row in rows_below([CLAIMS[0]], BY_ID, before=[CLAIMS[0].id])]
+    assert again == [CLAIMS[0].id]
+    assert rows_below([CLAIMS[0]], BY_ID, before=[CLAIMS[0].id])[0].again

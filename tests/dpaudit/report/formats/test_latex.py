@@ -26,6 +26,12 @@ def test_nothing_in_a_text_is_a_command() -> None:
     assert "U+65E5" in text("日")
 
 
+def test_an_option_of_a_command_keeps_its_two_dashes() -> None:
+    assert text("--quick") == "-{}-quick"
+    assert text("---") == "-{}-{}-"
+    assert text("a – b") == "a -- b"  # a dash that is meant
+
+
 def test_subscripts_and_superscripts_are_set() -> None:
     assert formula("A_i and 10^-6") == r"A\textsubscript{i} and 10\textsuperscript{-6}"
 
