@@ -18,12 +18,17 @@ THREADS = 8  # of one process: its requests are combined into one commit
 
 @dataclass(frozen=True)
 class Fleet:
-    """Acknowledged keys; commits of all processes, and requests in them; seconds from the first to the last."""
+    """Acknowledged keys; commits of all processes, and requests in them; seconds from the first to the last.
+
+    ``cpu``: seconds of it that the clients took; ``server``: the server, where it was measured.
+    """
 
     acknowledged: list[str]
     commits: int
     requests: int
     seconds: float
+    cpu: float
+    server: float
 
     @property
     def rate(self) -> float:
@@ -34,8 +39,17 @@ class Fleet:
         return self.requests / max(self.commits, 1)
 
 
-def spend(addresses: list[str], clients: int, attempts: int, disturb: Callable[[], None] | None = None) -> Fleet:
-    """``clients`` threads, ``attempts`` keyed charges of 1 each, over these ledgers in turn; ``disturb`` runs meanwhile."""
+def spend(
+    addresses: list[str],
+    clients: int,
+    attempts: int,
+    disturb: Callable[[], None] | None = None,
+    meter: Callable[[], float] = lambda: 0.0,
+) -> Fleet:
+    """``clients`` threads, ``attempts`` keyed charges of 1 each, over these ledgers in turn.
+
+    ``disturb`` runs meanwhile; ``meter`` reads the server's CPU.
+    """
     spawn = multiprocessing.get_context("spawn")
     processes = max(1, clients // THREADS)
     ready = spawn.Barrier(processes + 1)
@@ -43,12 +57,15 @@ def spend(addresses: list[str], clients: int, attempts: int, disturb: Callable[[
         tasks = [(addresses, number, min(clients, THREADS), attempts) for number in range(processes)]
         pending = pool.map_async(_client, tasks, chunksize=1)
         ready.wait()
+        before = meter()
         if disturb is not None:
             disturb()
         done = pending.get(timeout=120)
+        server = meter() - before
     first, last = min(each[3] for each in done), max(each[4] for each in done)
     keys = [key for each in done for key in each[0]]
-    return Fleet(keys, sum(each[1] for each in done), sum(each[2] for each in done), last - first)
+    commits, requests, cpu = (sum(each[place] for each in done) for place in (1, 2, 5))
+    return Fleet(keys, commits, requests, last - first, cpu, server)
 
 
 _ready: Any = None
@@ -59,13 +76,14 @@ def _arm(ready: Any) -> None:
     _ready = ready
 
 
-def _client(task: tuple[list[str], int, int, int]) -> tuple[list[str], int, int, float, float]:
+def _client(task: tuple[list[str], int, int, int]) -> tuple[list[str], int, int, float, float, float]:
     addresses, number, threads, attempts = task
     ledgers = [open_ledger(address) for address in addresses]
-    before = [(ledger._commits.commits, ledger._commits.requests) for ledger in ledgers]
+    queues = list({id(ledger._commits): ledger._commits for ledger in ledgers}.values())
+    before = [(queue.commits, queue.requests) for queue in queues]
     acknowledged: list[str] = []
     _ready.wait()
-    started = time.time()
+    started, cpu = time.time(), time.process_time()
 
     def work(thread: int) -> None:
         for attempt in range(attempts):
@@ -81,12 +99,12 @@ def _client(task: tuple[list[str], int, int, int]) -> tuple[list[str], int, int,
         worker.start()
     for worker in workers:
         worker.join()
-    ended = time.time()
-    commits = sum(ledger._commits.commits - old for ledger, (old, _) in zip(ledgers, before, strict=True))
-    requests = sum(ledger._commits.requests - old for ledger, (_, old) in zip(ledgers, before, strict=True))
+    ended, cpu = time.time(), time.process_time() - cpu
+    commits = sum(queue.commits - old for queue, (old, _) in zip(queues, before, strict=True))
+    requests = sum(queue.requests - old for queue, (_, old) in zip(queues, before, strict=True))
     for ledger in ledgers:
         ledger.close()
-    return acknowledged, commits, requests, started, ended
+    return acknowledged, commits, requests, started, ended, cpu
 
 
 def _release(name: str) -> Release:

@@ -60,6 +60,12 @@ class Server:
             time.sleep(0.05)
         raise AssertionError((self.folder / "log").read_text()[-2000:])
 
+    def cpu(self) -> float:
+        """Seconds of CPU that the server and its children took so far."""
+        pid = int((self.folder / "data" / "postmaster.pid").read_text().split()[0])
+        ticks = sum(_ticks(path) for path in glob.glob("/proc/[0-9]*/stat") if _parent(path) == pid)
+        return (ticks + _ticks(f"/proc/{pid}/stat", of_children=True)) / os.sysconf("SC_CLK_TCK")
+
     def kill(self) -> None:
         """kill -9 of the server; its own children end when they notice."""
         pid = int((self.folder / "data" / "postmaster.pid").read_text().split()[0])
@@ -124,6 +130,22 @@ def _hand_on(one: socket.socket, other: socket.socket) -> None:
         with suppress(OSError):
             each.shutdown(socket.SHUT_RDWR)
         each.close()
+
+
+def _stat(path: str) -> list[str]:
+    """The fields after the name of a process; none of one that is gone."""
+    try:
+        return Path(path).read_text().rpartition(")")[2].split()
+    except OSError:
+        return []
+
+
+def _parent(path: str) -> int:
+    return int((_stat(path) or ["", "0"])[1])
+
+
+def _ticks(path: str, of_children: bool = False) -> int:
+    return sum(int(field) for field in _stat(path)[11 : 15 if of_children else 13])
 
 
 def _free_port() -> int:

@@ -44,6 +44,10 @@ class FileError(DpauditError):
         self.path, self.reason = path, reason
         super().__init__(f"{path}: {reason}")
 
+    def __reduce__(self) -> tuple[type[FileError], tuple[str, str]]:
+        """A process of a fleet says why it failed to the one that started it."""
+        return type(self), (self.path, self.reason)
+
 
 class BudgetExceeded(DpauditError):
     """DPA001: the door refused a release that would have exceeded its budget. No noise was drawn."""

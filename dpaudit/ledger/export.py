@@ -78,9 +78,6 @@ class ExportEntries:
     def make_durable(self, size: int) -> None:
         return None
 
-    def settle(self) -> bool:
-        return False
-
     def close(self) -> None:
         self._file.close()
 

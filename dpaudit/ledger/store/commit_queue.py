@@ -25,6 +25,7 @@ class Request:
 
     work: Callable[[], Any]
     durable: bool
+    owner: Any = None  # of whose entries, where several ledgers share a queue
     done: bool = False
     result: Any = None
     error: BaseException | None = None
@@ -44,20 +45,26 @@ class CommitQueue:
     """Requests in the order of asking. ``commit`` does some of them in one transaction; it is called by one thread at a time.
 
     Who waits is woken when its request is done: one who had to take a lock first could be overtaken for ever by a busy leader.
+    ``linger``: seconds that a leader waits for as many requests as there were together last time. Those that are answered
+    together ask again together, and a leader who does not wait commits for itself alone, then for all others.
     """
 
-    def __init__(self, commit: Callable[[list[Request]], None]) -> None:
-        self._commit = commit
+    def __init__(self, commit: Callable[[list[Request]], None], linger: float = 0.0) -> None:
+        self._commit, self._linger = commit, linger
         self._waiting: deque[Request] = deque()
         self._changed = threading.Condition()
+        self._arrived = threading.Condition(self._changed._lock)  # type: ignore[attr-defined]
         self._led = False  # is somebody committing?
+        self._together = 1  # requests of the last commit, and those that waited for its end
         self.commits = self.requests = 0  # how many requests one commit carries, on average
 
-    def submit(self, work: Callable[[], Result], durable: bool = True) -> Result:
+    def submit(self, work: Callable[[], Result], durable: bool = True, owner: Any = None) -> Result:
         """The work's result, committed. Raises what it raised, or why nothing could be committed."""
-        request = Request(work, durable)
+        request = Request(work, durable, owner)
         with self._changed:
             self._waiting.append(request)
+            if len(self._waiting) >= self._together:
+                self._arrived.notify()
         while not request.done:
             with self._changed:
                 while self._led and not request.done:
@@ -65,6 +72,8 @@ class CommitQueue:
                 if request.done:
                     break
                 self._led = True
+                if self._linger and len(self._waiting) < self._together:
+                    self._arrived.wait_for(lambda: len(self._waiting) >= self._together, self._linger)
                 batch = [self._waiting.popleft() for _ in range(min(MOST, len(self._waiting)))]
             self._lead(batch)
         if request.error is not None:
@@ -82,15 +91,15 @@ class CommitQueue:
                 raise
         finally:
             for request in batch:
-                if request.error is None and (failure is not None or not request.done):
-                    request.error = _same_for_another(failure)
+                if request.error is None and not request.done:
+                    request.error = error_for_another(failure)
                 request.done = True
             with self._changed:
-                self._led = False
+                self._led, self._together = False, min(len(batch) + len(self._waiting), MOST)
                 self._changed.notify_all()
 
 
-def _same_for_another(failure: BaseException | None) -> BaseException:
+def error_for_another(failure: BaseException | None) -> BaseException:
     """Each thread raises an error of its own: one raised by two would show the frames of both."""
     if isinstance(failure, FileError):
         return type(failure)(failure.path, failure.reason)

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
-from typing import Protocol
+from typing import Any, Protocol, runtime_checkable
+
+from dpaudit.ledger.store.commit_queue import CommitQueue, Request
 
 
 class EntryStore(Protocol):
@@ -33,10 +35,6 @@ class EntryStore(Protocol):
         """The (size, root) that was made durable apart from the entries, before the snapshot began; None where none is kept."""
         ...
 
-    def settle(self) -> bool:
-        """After Interrupted: are the entries of the last transaction there? Only remote stores are interrupted."""
-        ...
-
     def read(self, start: int) -> Iterator[tuple[int, bytes]]: ...
 
     def write(self, place: int, entry: bytes, root: bytes) -> None: ...
@@ -44,6 +42,38 @@ class EntryStore(Protocol):
     def sealed(self) -> tuple[int, bytes]: ...
 
     def close(self) -> None: ...
+
+
+class Member(Protocol):
+    """A ledger, as seen by a store that commits for several of them at once."""
+
+    @property
+    def lock(self) -> AbstractContextManager[Any]: ...
+
+    def size(self) -> int:
+        """How many entries it has read."""
+        ...
+
+    def prepare(self, much: bool = False) -> None:
+        """Read what was written since, outside the transaction, where it may be ``much``."""
+        ...
+
+    def run(self, requests: list[Request]) -> None:
+        """Inside a transaction: read the rest, decide, write."""
+        ...
+
+    def settle(self, committed: bool) -> None:
+        """How the transaction ended. Not committed, or nobody knows: all entries are read again."""
+        ...
+
+
+@runtime_checkable
+class CombiningStore(EntryStore, Protocol):
+    """A store whose ledgers share transactions: one commit, one wait for the disk, for all that is asked of them meanwhile."""
+
+    def join(self, member: Member) -> CommitQueue:
+        """The queue in which this ledger's requests wait, each with this store as its owner."""
+        ...
 
 
 class Store(Protocol):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import secrets
 import threading
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,10 +22,8 @@ from dpaudit.ledger.spending.filters import filter_for, kind_of
 from dpaudit.ledger.spending.pure_sums import PureSums
 from dpaudit.ledger.store.book import FORMAT, LEDGER_KINDS, Book, catch_up, replay
 from dpaudit.ledger.store.commit_queue import CommitQueue, Request, Result
-from dpaudit.ledger.store.interface import EntryStore
+from dpaudit.ledger.store.interface import CombiningStore, EntryStore
 from dpaudit.ledger.store.slot import Slot, check_key
-
-_PATIENCE = 60.0  # seconds of lost connections, before whoever asks is told
 
 
 @dataclass(frozen=True)
@@ -46,10 +43,9 @@ class Ledger:
     def __init__(self, entries: EntryStore, *, spends: Callable[[], Filter] = PureSums) -> None:
         self._entries, self._spends = entries, spends
         self._lock = threading.RLock()
-        self._commits = CommitQueue(self._commit)
+        self._commits = entries.join(self) if isinstance(entries, CombiningStore) else CommitQueue(self._commit)
         self._book: Book
         self._behind = True  # the book may differ from what is committed
-        self._begun = False  # has the transaction that was asked for last begun?
         self._shared = False  # did others write between the last two commits?
         self._closing: list[Callable[[], object]] = []
         self._refresh()
@@ -216,11 +212,11 @@ class Ledger:
 
     def close(self) -> None:
         """Leave one file behind. Closing twice is fine."""
-        with self._lock:
-            try:
-                while self._closing:
-                    self._closing.pop()()
-            finally:
+        try:
+            while self._closing:  # not under the lock, which another thread may need to commit what is stored here
+                self._closing.pop()()
+        finally:
+            with self._lock:
                 self._entries.close()
 
     def __enter__(self) -> Self:
@@ -284,43 +280,41 @@ class Ledger:
     def _submit(self, work: Callable[[], Result], durable: bool = True) -> Result:
         if self._entries.readonly:
             raise LedgerUnavailable(self._entries.where, "opened for reading only")
-        return self._commits.submit(work, durable)
+        return self._commits.submit(work, durable, self._entries)
 
     def _commit(self, requests: list[Request]) -> None:
-        """One transaction on the newest state, durable; after a failure the entries are read again.
-
-        Where the connection was lost, it is looked up whether the transaction happened, and done again if it did not.
-        """
+        """One transaction on the newest state, durable; after a failure the entries are read again."""
         with self._lock:
-            until, there, self._begun = time.monotonic() + _PATIENCE, False, False
-            while True:
-                try:
-                    if not there:
-                        self._transact(requests)
-                    if any(request.durable for request in requests):
-                        self._entries.make_durable(self._book.tree.size)
-                    break
-                except Interrupted:
-                    self._behind = True
-                    there = self._entries.settle() and self._begun  # else it is about the transaction before
-                    if time.monotonic() > until:
-                        raise
+            self.prepare()
+            with self._entries.transaction():
+                self.run(requests)
+            self.settle(committed=True)
+            if any(request.durable for request in requests):
+                self._entries.make_durable(self._book.tree.size)
             for request in requests:
                 request.done = True
 
-    def _transact(self, requests: list[Request]) -> None:
-        if self._shared or self._behind:
-            self._refresh()  # outside the lock that others wait for
-        self._begun = False
-        with self._entries.transaction():
-            self._begun, known = True, self._book.tree.size
-            self._sync()
-            self._shared = self._book.tree.size > known
-            for request in requests:
-                request.run(self._size)
-        self._behind = False
+    @property
+    def lock(self) -> threading.RLock:
+        return self._lock
 
-    def _size(self) -> int:
+    def prepare(self, much: bool = False) -> None:
+        """Read what was written since, where it may be much: outside the lock that others wait for."""
+        if self._shared or self._behind or much:
+            self._refresh()
+
+    def run(self, requests: list[Request]) -> None:
+        """Inside a transaction: read the rest, then do what is asked."""
+        known = self._book.tree.size
+        self._sync()
+        self._shared = self._book.tree.size > known and not self._entries.remote  # which reads with the lock what is little
+        for request in requests:
+            request.run(self.size)
+
+    def settle(self, committed: bool) -> None:
+        self._behind = not committed
+
+    def size(self) -> int:
         return self._book.tree.size
 
     def _refresh(self) -> None:

@@ -64,8 +64,5 @@ class MemoryEntries:
     def make_durable(self, size: int) -> None:
         return None
 
-    def settle(self) -> bool:
-        return False
-
     def close(self) -> None:
         return None

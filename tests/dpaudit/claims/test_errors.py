@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import pickle
 import pkgutil
 from collections.abc import Iterator
 from fractions import Fraction
@@ -17,6 +18,7 @@ import proofs_checks
 from dpaudit.certificate.errors import NotAsCertified, Refused, TamperedCertificate, UnreadableCertificate
 from dpaudit.channel import PathChanged
 from dpaudit.claims import BudgetExceeded, Contradiction, DpauditError, InvalidValue, Leak, SensitivityError
+from dpaudit.claims.errors import FileError
 from dpaudit.claims.exit_codes import UNPROVEN, UNUSABLE, VIOLATED, WORST_FIRST
 from dpaudit.claims.rules import RULES
 from dpaudit.cli import main
@@ -109,3 +111,9 @@ def test_no_code_slices_or_matches_a_message(package: object) -> None:
     files = [file for folder in package.__path__ for file in Path(folder).rglob("*.py")]  # type: ignore[attr-defined]
     assert files
     assert [file.name for file in files if any(map(_reads_a_message, ast.walk(ast.parse(file.read_text()))))] == []
+
+
+def test_an_error_about_a_file_goes_from_one_process_to_another() -> None:
+    """Where it could not be read again, a pool of processes would wait for ever."""
+    again = pickle.loads(pickle.dumps(FileError("a.ledger", "gone")))
+    assert (type(again), again.path, again.reason, str(again)) == (FileError, "a.ledger", "gone", "a.ledger: gone")

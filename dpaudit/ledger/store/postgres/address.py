@@ -15,11 +15,12 @@ _NAME = re.compile(r"[A-Za-z0-9_.:-]{1,100}\Z")
 
 @dataclass(frozen=True)
 class Address:
-    """``server``: what libpq is given. ``shown``: what people see, without a password."""
+    """``server``: what libpq is given. ``shown``: what people see, without a password; ``database``: also without the ledger."""
 
     server: str
     ledger: str
     shown: str
+    database: str
 
 
 def parse_address(place: str) -> Address:
@@ -31,8 +32,11 @@ def parse_address(place: str) -> Address:
     public = [(key, value) for key, value in options if key not in ("ledger", "password", "sslpassword")]
     host = parts.netloc.rpartition("@")
     user = host[0].partition(":")[0]
-    told = urlencode([*public, *([("ledger", names[0])] if names != [DEFAULT] else [])], quote_via=quote)
-    shown = urlunsplit(("postgresql", f"{user}@{host[2]}" if user else host[2], parts.path, told, ""))
+    named = [*public, *([("ledger", names[0])] if names != [DEFAULT] else [])]
+    where = f"{user}@{host[2]}" if user else host[2]
+    shown, database = (
+        urlunsplit(("postgresql", where, parts.path, urlencode(told, quote_via=quote), "")) for told in (named, public)
+    )
     if len(names) != 1 or not _NAME.match(names[0]):
         raise UnreadableLedger(shown, "ledger=NAME takes one name of letters, digits and _ . : -")
-    return Address(urlunsplit(("postgresql", parts.netloc, parts.path, rest, "")), names[0], shown)
+    return Address(urlunsplit(("postgresql", parts.netloc, parts.path, rest, "")), names[0], shown, database)

@@ -1,167 +1,150 @@
 """The entries of a ledger in PostgreSQL: many hosts write, one at a time.
 
-A transaction holds the row of its ledger (FOR UPDATE), so that whoever decides has read everything before it. Commits do not
-wait for the disk (synchronous_commit=off), so that the row is free again at once; ``make_durable`` then commits once more and
-waits, and PostgreSQL syncs its log for all who wait together. The log is one sequence: what is durable includes everything before
-it.
-
-- Server killed before that second commit: the end of the log may be gone, never acknowledged. Every connection is lost with it,
-  and ``Interrupted`` makes the ledger read again; what this process knows to be durable (``head``) must still be there.
-- Connection lost around a commit: did it happen? Each transaction writes a random token beside its entries. ``settle`` waits for
-  the row, so that the lost transaction has ended one way or the other, and looks for the token. Equal entries of others differ.
-- A charge is durable before its noise is drawn (``remote``): the server may forget while this process lives on.
+Whoever writes holds the row of the ledger (FOR UPDATE), so that it has read everything before it decides. ``combined_commits``
+opens these transactions, for all ledgers of a process that are asked for something meanwhile; here is what one of them reads and
+writes in it.
 """
 
 from __future__ import annotations
 
-import time
-import uuid
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
 
 import psycopg
 
 from dpaudit.ledger.errors import Interrupted, LedgerUnavailable, TamperedLedger
 from dpaudit.ledger.store.chunk_sizes import growing_chunks
-from dpaudit.ledger.store.postgres.link import PATIENCE, Link
+from dpaudit.ledger.store.commit_queue import CommitQueue
+from dpaudit.ledger.store.interface import Member
+from dpaudit.ledger.store.postgres.connections import Connections
 
-_WRITE = """
-WITH put AS (INSERT INTO dpaudit.entries SELECT %s, place, entry, %s FROM unnest(%s::bigint[], %s::text[]) AS new(place, entry))
-UPDATE dpaudit.ledgers SET size = %s, root = %s WHERE id = %s
-"""
-_DURABLE = "SELECT set_config('synchronous_commit', %s, true), pg_logical_emit_message(true, 'dpaudit', '')"
+_HEAD = "SELECT size, root FROM dpaudit.ledgers WHERE id = %s"
+_READ = "SELECT place, entry FROM dpaudit.entries WHERE ledger = %s AND place >= %s ORDER BY place LIMIT %s"
+_SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+
+
+@dataclass
+class Hold:
+    """A ledger in a transaction of this thread. ``new``: all entries from ``start`` on, where they were read with the row."""
+
+    connection: psycopg.Connection[Any]
+    row: tuple[int, bytes] | None = None
+    start: int = 0
+    new: list[tuple[int, str]] | None = None
+    staged: list[tuple[int, str]] = field(default_factory=list)  # written, and sent when the transaction ends
 
 
 class PostgresEntries:
-    """One ledger of a database, over one connection that is renewed when it is lost."""
+    """One ledger of a database, over the connections that its process shares."""
 
     remote = True
+    member: Member
 
-    def __init__(self, link: Link, ledger: int, readonly: bool) -> None:
-        self.where, self.readonly = link.where, readonly
-        self._link, self._ledger = link, ledger
-        self._connection: psycopg.Connection[Any] | None = None
-        self._seen = link.connected
-        self._row: tuple[int, bytes] | None = None
-        self._staged: list[tuple[int, str]] = []
-        self._token = uuid.uuid4()
-        self._durable: tuple[int, bytes] | None = None
+    def __init__(self, connections: Connections, ledger: int, readonly: bool) -> None:
+        self.where, self.readonly, self.ledger = connections.where, readonly, ledger
+        self._connections = connections
+        self._seen = connections.renewals()
+        self._held = threading.local()
+        self.durable: tuple[int, bytes] | None = None  # what this process knows to be on the server's disk
+
+    def join(self, member: Member) -> CommitQueue:
+        self.member = member
+        return self._connections.commits.queue
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        with self._begun("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"):
-            yield
-            self._execute("COMMIT")
-
-    @contextmanager
-    def transaction(self) -> Iterator[None]:
-        self._staged, self._token = [], uuid.uuid4()
-        begin = f"BEGIN; SELECT size, root FROM dpaudit.ledgers WHERE id = {self._ledger} FOR UPDATE"
-        with self._begun(begin) as connection:
-            yield
-            if not self._staged:
-                connection.execute("COMMIT")
-                return
-            places, texts = zip(*self._staged, strict=True)
-            assert self._row is not None
-            size, root = self._row
-            with connection.pipeline():
-                connection.execute(_WRITE, (self._ledger, self._token, list(places), list(texts), size, root.hex(), self._ledger))
-                connection.execute("COMMIT")
-
-    @contextmanager
-    def _begun(self, begin: str) -> Iterator[psycopg.Connection[Any]]:
-        """Raises Interrupted on a new connection, once: what was read before may be gone from a server that restarted."""
-        with self._link.connection() as connection:
-            if self._seen != self._link.connected:
-                self._seen = self._link.connected
-                raise Interrupted(self.where, "the connection was renewed")
-            self._connection = connection
+        with self._connections.reading.connection() as connection:
+            self.refuse_renewed()
+            connection.execute(_SNAPSHOT)
             try:
-                cursor = connection.execute(begin)
-                self._row = _head_of(cursor.fetchall(), self.where) if cursor.nextset() else None
-                yield connection
-            except BaseException:
-                with suppress(psycopg.Error):
-                    connection.execute("ROLLBACK")
-                raise
+                with self.holding(Hold(connection)):
+                    yield
             finally:
-                self._connection = self._row = None
+                with suppress(psycopg.Error):
+                    connection.execute("COMMIT")
+
+    def transaction(self) -> NoReturn:
+        raise LedgerUnavailable(self.where, "its transactions are those of combined_commits")
+
+    @contextmanager
+    def holding(self, hold: Hold) -> Iterator[Hold]:
+        """What this thread reads and writes meanwhile belongs to that transaction."""
+        self._held.hold = hold
+        try:
+            yield hold
+        finally:
+            self._held.hold = None
+
+    def _hold(self) -> Hold | None:
+        return getattr(self._held, "hold", None)
+
+    def refuse_renewed(self) -> None:
+        """Raises Interrupted once for new connections: what was read before may be gone from a server that restarted."""
+        if self._seen != self._connections.renewals():
+            self._seen = self._connections.renewals()
+            raise Interrupted(self.where, "the connection was renewed")
 
     def sealed(self) -> tuple[int, bytes]:
-        if self._connection is None or self._row is None:
-            rows = self._execute("SELECT size, root FROM dpaudit.ledgers WHERE id = %s", self._ledger)
-            return _head_of(rows, self.where)
-        return self._row
+        hold = self._hold()
+        return hold.row if hold is not None and hold.row is not None else head_of(self._execute(_HEAD, self.ledger), self.where)
 
     def read(self, start: int) -> Iterator[tuple[int, bytes]]:
-        for rows in growing_chunks():
-            found = self._execute(
-                "SELECT place, entry FROM dpaudit.entries WHERE ledger = %s AND place >= %s ORDER BY place LIMIT %s",
-                self._ledger, start if start else -(2**63), rows,
-            )  # fmt: skip
-            found += [] if len(found) == rows else [each for each in self._unsent() if each[0] >= start]
-            for place, entry in found:
+        hold = self._hold()
+        staged = [] if hold is None else [each for each in hold.staged if each[0] >= start]
+        if hold is not None and hold.new is not None and start >= hold.start > 0:
+            chunks: Iterator[list[tuple[int, str]]] = iter([[each for each in hold.new if each[0] >= start]])
+        elif staged and staged[0][0] == start:
+            chunks = iter(())
+        else:
+            chunks = self._chunks(start if start else -(2**63))
+        for chunk in (*chunks, staged) if staged else chunks:
+            for place, entry in chunk:
                 yield place, entry.encode()
+
+    def _chunks(self, start: int) -> Iterator[list[tuple[int, str]]]:
+        for rows in growing_chunks():
+            found = self._execute(_READ, self.ledger, start, rows)
+            yield [(place, entry) for place, entry in found]
             if len(found) < rows:
                 return
             start = found[-1][0] + 1
 
-    def _unsent(self) -> list[tuple[int, str]]:
-        """What this transaction wrote so far; what an earlier one staged is its own, sent or lost."""
-        return self._staged if self._connection is not None and self._row is not None else []
-
     def write(self, place: int, entry: bytes, root: bytes) -> None:
         """Kept until the end of the transaction, which sends everything at once."""
-        self._staged.append((place, entry.decode("ascii")))
-        self._row = (place + 1, root)
+        hold = self._hold()
+        assert hold is not None
+        hold.staged.append((place, entry.decode("ascii")))
+        hold.row = (place + 1, root)
 
     def head(self) -> tuple[int, bytes] | None:
         """What this process knows to be durable; a database keeps no head apart from its log."""
-        return self._durable
+        return self.durable
 
     def make_durable(self, size: int) -> None:
-        if self._durable is not None and self._durable[0] >= size:
+        if self.durable is not None and self.durable[0] >= size:
             return
-        with self._link.connection() as connection:
-            if self._seen != self._link.connected:  # the server may have forgotten what is to be made durable
-                raise Interrupted(self.where, "the connection was renewed")
-            rows = connection.execute("SELECT size, root FROM dpaudit.ledgers WHERE id = %s", (self._ledger,)).fetchall()
+        with self._connections.writing.connection() as connection:
+            self.refuse_renewed()  # the server may have forgotten what is to be made durable
+            rows = connection.execute(_HEAD, (self.ledger,)).fetchall()
             if not self.readonly:
-                connection.execute(_DURABLE, (self._link.level,))
-            self._durable = _head_of(rows, self.where)
-
-    def settle(self) -> bool:
-        """After Interrupted: are the entries of the last transaction there? Raises LedgerUnavailable if nobody answers."""
-        until = time.monotonic() + PATIENCE
-        while True:
-            try:
-                with self._link.connection() as connection, connection.transaction():
-                    self._seen = self._link.connected
-                    if not self._staged:
-                        return False
-                    connection.execute("SELECT 1 FROM dpaudit.ledgers WHERE id = %s FOR UPDATE", (self._ledger,))
-                    query = "SELECT token FROM dpaudit.entries WHERE ledger = %s AND place = %s"
-                    row = connection.execute(query, (self._ledger, self._staged[-1][0])).fetchone()
-                    return row is not None and row[0] == self._token
-            except Interrupted:
-                if time.monotonic() > until:
-                    reason = "the server does not answer; what was asked may be charged: ask again with its key"
-                    raise LedgerUnavailable(self.where, reason) from None
+                self._connections.commits.wait_for_disk(connection)
+            self.durable = head_of(rows, self.where)
 
     def _execute(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
-        if self._connection is not None:
-            cursor = self._connection.execute(query, values or None)
-            return cursor.fetchall() if cursor.description else []
-        with self._link.connection() as connection:
-            return connection.execute(query, values or None).fetchall()
+        hold = self._hold()
+        if hold is not None:
+            return hold.connection.execute(query, values).fetchall()
+        with self._connections.reading.connection() as connection:
+            return connection.execute(query, values).fetchall()
 
     def close(self) -> None:
-        self._link.close()
+        self._connections.release()
 
 
-def _head_of(rows: list[tuple[Any, ...]], where: str) -> tuple[int, bytes]:
+def head_of(rows: list[tuple[Any, ...]], where: str) -> tuple[int, bytes]:
     try:
         ((size, root),) = rows
         return int(size), bytes.fromhex(root)

@@ -31,7 +31,7 @@ class Link:
     """``connected`` counts connections: a new one may lead to a server that lost what was not durable."""
 
     def __init__(self, address: Address) -> None:
-        self.where, self._process = address.shown, os.getpid()
+        self.where, self._process = address.database, os.getpid()
         self.connected, self.level = 0, "on"
         self._refusal: LedgerUnavailable | None = None
         pool = ConnectionPool(
@@ -40,7 +40,10 @@ class Link:
         )  # fmt: skip
         self._pool: ConnectionPool[psycopg.Connection[Any]] = pool
         self._try_once(address)
-        pool.open()
+        try:
+            pool.open(wait=True, timeout=PATIENCE)  # connected once: whoever counts renewals starts from here
+        except PoolTimeout:
+            raise self._not_reached() from None
 
     def _try_once(self, address: Address) -> None:
         """A wrong address or password is said at once; the pool would try it again and again."""
@@ -74,13 +77,16 @@ class Link:
             with self._pool.connection() as found:
                 yield found
         except PoolTimeout:
-            raise LedgerUnavailable(self.where, f"the server was not reached for {PATIENCE:.0f} seconds; try again") from None
+            raise self._not_reached() from None
         except (psycopg.errors.RaiseException, psycopg.errors.IntegrityError):
             raise LedgerUnavailable(self.where, "somebody else writes to its tables; nothing was granted") from None
         except psycopg.Error as error:
             if found is None or found.closed:
                 raise Interrupted(self.where, "the connection was lost") from None
             raise LedgerUnavailable(self.where, f"the server refused: {_reason(error)}; nothing was granted") from None
+
+    def _not_reached(self) -> LedgerUnavailable:
+        return LedgerUnavailable(self.where, f"the server was not reached for {PATIENCE:.0f} seconds; try again")
 
     def close(self) -> None:
         if os.getpid() == self._process:

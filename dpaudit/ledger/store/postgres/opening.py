@@ -8,24 +8,24 @@ from typing import TYPE_CHECKING, Any
 
 from dpaudit.ledger.errors import LedgerUnavailable, UnreadableLedger
 from dpaudit.ledger.store.merkle import MerkleTree
-from dpaudit.ledger.store.postgres.address import parse_address
+from dpaudit.ledger.store.postgres.address import Address, parse_address
 from dpaudit.ledger.store.postgres.migrations import migrate, refuse_future, version_of
 
 if TYPE_CHECKING:
     from psycopg import Connection
 
+    from dpaudit.ledger.store.postgres.connections import Connections
     from dpaudit.ledger.store.postgres.entries import PostgresEntries
-    from dpaudit.ledger.store.postgres.link import Link
 
 
 def open_entries(place: str, first: Callable[[], bytes] | None) -> PostgresEntries:
     """The entries at this address; ``first`` makes a ledger where there is none of that name."""
     address = parse_address(place)
-    link = _link(place)
+    connections = _connections(address)
     from dpaudit.ledger.store.postgres.entries import PostgresEntries
 
     try:
-        with link.connection() as connection:
+        with connections.reading.connection() as connection:
             if first is None:
                 found = version_of(connection)
                 refuse_future(found, address.shown)
@@ -35,31 +35,31 @@ def open_entries(place: str, first: Callable[[], bytes] | None) -> PostgresEntri
                 ledger = _id(connection, address.ledger) or _insert(connection, address.ledger, [first()])
         if ledger is None:
             raise UnreadableLedger(address.shown, f"the database holds no ledger called {address.ledger}")
-        return PostgresEntries(link, ledger, readonly=first is None)
+        return PostgresEntries(connections, ledger, readonly=first is None)
     except BaseException:
-        link.close()
+        connections.release()
         raise
 
 
 def create(place: str, entries: Iterable[bytes]) -> None:
     """Make a ledger with these entries. Raises LedgerUnavailable where one of that name exists."""
-    address, link = parse_address(place), _link(place)
+    address = parse_address(place)
+    connections = _connections(address)
     try:
-        with link.connection() as connection:
+        with connections.writing.connection() as connection:
             migrate(connection, address.shown)
             if _insert(connection, address.ledger, entries, exist_ok=False) is None:
                 raise LedgerUnavailable(address.shown, "a ledger of that name exists; give another with ?ledger=NAME")
     finally:
-        link.close()
+        connections.release()
 
 
-def _link(place: str) -> Link:
+def _connections(address: Address) -> Connections:
     try:
-        from dpaudit.ledger.store.postgres.link import Link
+        from dpaudit.ledger.store.postgres.connections import Connections
     except ImportError:
-        shown = parse_address(place).shown
-        raise UnreadableLedger(shown, "PostgreSQL needs psycopg: pip install 'dpaudit[postgres]'") from None
-    return Link(parse_address(place))
+        raise UnreadableLedger(address.shown, "PostgreSQL needs psycopg: pip install 'dpaudit[postgres]'") from None
+    return Connections(address)
 
 
 def _id(connection: Connection[Any], name: str) -> int | None:

@@ -224,9 +224,6 @@ class SqliteEntries:
         except (AttributeError, TypeError, ValueError):
             raise TamperedLedger(self.where, "the sealed head is damaged") from None
 
-    def settle(self) -> bool:
-        return False
-
     def close(self) -> None:
         """Fold the write-ahead log back, so that the ledger and its head are all there is; the last one to close does."""
         if os.getpid() != self._process:

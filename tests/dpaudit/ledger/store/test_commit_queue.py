@@ -41,6 +41,30 @@ def test_one_thread_does_the_work_of_all_who_wait() -> None:
     assert (queue.commits, queue.requests) == (2, 8)
 
 
+@pytest.mark.parametrize(("linger", "commits"), [(10.0, 1), (0.0, 2)])
+def test_those_who_were_answered_together_are_waited_for(linger: float, commits: int) -> None:
+    """The twin does not wait, and commits for the first alone."""
+    sizes = list[int]()
+
+    def commit(batch: list[Request]) -> None:
+        sizes.append(len(batch))
+        for request in batch:
+            request.done = True
+
+    queue = CommitQueue(commit, linger)
+    queue._together = 2
+    threads = [threading.Thread(target=lambda: queue.submit(lambda: 0)) for _ in range(2)]
+    threads[0].start()
+    while not (sizes or queue._led):
+        threading.Event().wait(0.001)
+    threading.Event().wait(0.01)
+    threads[1].start()
+    for thread in threads:
+        thread.join()
+    assert len(sizes) == commits
+    assert sum(sizes) == 2
+
+
 def test_a_refusal_in_a_shared_commit_is_its_askers_alone_and_a_failure_everybodys() -> None:
     def refuse() -> None:
         raise ValueError("not this one")

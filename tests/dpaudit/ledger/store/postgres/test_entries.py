@@ -65,16 +65,30 @@ def test_looking_first_overspends(postgres: Any) -> None:
     assert fleets.naive(place(postgres, "naive")) == 2
 
 
+def grown(server: Any, name: str, size: int) -> int:
+    """Wait until the ledger has so many entries; returns how many there are then."""
+    with psycopg.connect(server.address, autocommit=True) as connection:
+        for _ in range(2000):
+            (found,) = connection.execute("SELECT size FROM dpaudit.ledgers WHERE name = %s", (name,)).fetchone() or (0,)
+            if found >= size:
+                return int(found)
+            time.sleep(0.005)
+    raise AssertionError(f"{found} of {size}")
+
+
 def test_a_server_that_is_killed_in_the_middle_loses_nothing_that_was_acknowledged(postgres: Any) -> None:
+    seen = []
+
     def kill() -> None:
-        time.sleep(0.4)
+        seen.append(grown(postgres, "killed", 100))
         postgres.kill()
         postgres.start()
 
-    open_ledger(place(postgres, "killed"), budget="250").close()
-    fleet = fleets.spend([place(postgres, "killed")], clients=32, attempts=10, disturb=kill)
-    held_to(postgres, "killed", fleet, 250)
-    assert len(fleet.acknowledged) == 250  # each was asked again under its key until it was there
+    open_ledger(place(postgres, "killed"), budget="800").close()
+    fleet = fleets.spend([place(postgres, "killed")], clients=32, attempts=30, disturb=kill)
+    assert seen[0] < 800  # it was killed in the middle
+    held_to(postgres, "killed", fleet, 800)
+    assert len(fleet.acknowledged) == 800  # each was asked again under its key until it was there
 
 
 def test_connections_that_are_cut_in_the_middle_lose_and_double_nothing(
@@ -84,26 +98,24 @@ def test_connections_that_are_cut_in_the_middle_lose_and_double_nothing(
     cuts = []
 
     def cut() -> None:
-        for _ in range(6):
-            time.sleep(0.15)
+        for size in range(100, 700, 100):
+            grown(postgres, "cut", size)
             cuts.append(proxy.cut())
 
-    open_ledger(place(postgres, "cut"), budget="250").close()
-    fleet = fleets.spend([place(postgres, "cut", proxy.port)], clients=32, attempts=10, disturb=cut)
+    open_ledger(place(postgres, "cut"), budget="800").close()
+    fleet = fleets.spend([place(postgres, "cut", proxy.port)], clients=32, attempts=30, disturb=cut)
     proxy.close()
-    assert sum(cuts) > 0
-    held_to(postgres, "cut", fleet, 250)
-    assert len(fleet.acknowledged) == 250
+    assert min(cuts) > 0
+    held_to(postgres, "cut", fleet, 800)
+    assert len(fleet.acknowledged) == 800
 
 
 def test_equal_charges_without_keys_are_told_apart_by_their_token(postgres: Any) -> None:
     """The commit of one is lost on the way; another client's equal entry stands in its place."""
-    one, two, charge = (
-        open_ledger(place(postgres, "token"), budget="2"),
-        open_ledger(place(postgres, "token")),
-        Charge(Fraction(1)),
-    )
-    link = one._entries._link  # type: ignore[attr-defined]
+    one = open_ledger(place(postgres, "token"), budget="2")
+    two = open_ledger(f"{place(postgres, 'token')}&application_name=another")  # so that they share no connection
+    charge = Charge(Fraction(1))
+    link = one._entries._connections.writing  # type: ignore[attr-defined]
     really, lost = link.connection, []
 
     def lose_once() -> Any:
