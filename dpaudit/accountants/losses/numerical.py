@@ -22,8 +22,13 @@ from dpaudit.accountants.losses.many_laplace import many_laplace_epsilon
 from dpaudit.accountants.losses.parts import AnyPart, ComposedLosses, Known, Part, lower_losses, upper_losses
 from dpaudit.accountants.losses.stated_parts import LossPart
 from dpaudit.accountants.numerics.search import crossing, log
-from dpaudit.accountants.sampling.lattice.laplace_samples import laplace_samples_delta, laplace_samples_epsilon
-from dpaudit.accountants.sampling.mixtures import any_sampled, equal_laplace_samples, mixture_delta, mixture_epsilon
+from dpaudit.accountants.sampling.mixtures import (
+    any_sampled,
+    laplace_mixture_delta,
+    laplace_mixture_epsilon,
+    mixture_delta,
+    mixture_epsilon,
+)
 from dpaudit.claims import Enclosure, InvalidValue, Number, exact_delta, exact_epsilon
 from dpaudit.claims.balls import decimal, lower, precision, upper
 from dpaudit.noise.loss_facts import LaplaceFact
@@ -51,10 +56,10 @@ def compose(parts: Sequence[AnyPart], delta: Number) -> Enclosure:
         return Enclosure(pure, pure, True, "pure sum")
     if any_sampled(parts):
         return mixture_epsilon(parts, failure)
-    if pure is not None and (group := equal_laplace_samples(parts)) is not None:
-        with suppress(ArithmeticError, ValueError):
-            ends = laplace_samples_epsilon(group, failure)
-            return Enclosure(*_rounded(min(ends.lower, pure), ends.upper, pure), True, LAPLACE_SAMPLES)
+    with suppress(ArithmeticError, ValueError):
+        if (found := laplace_mixture_epsilon(parts, failure)) is not None:
+            low, high = _rounded(*found, pure)
+            return Enclosure(min(low, high), high, True, LAPLACE_SAMPLES)
     above, below = upper_losses(parts, failure), lower_losses(parts, failure)
     most = None if above.added else _largest_loss(parts)  # where only what fails as stated is left
     if above.least_delta >= failure:
@@ -89,9 +94,9 @@ def composed_delta(parts: Sequence[AnyPart], epsilon: Number) -> tuple[Fraction,
         return Fraction(0), Fraction(0)
     if any_sampled(parts):
         return mixture_delta(parts, level, _LEAST_DELTA)
-    if (group := equal_laplace_samples(parts)) is not None:
-        with suppress(ArithmeticError, ValueError):
-            return laplace_samples_delta(group, level)
+    with suppress(ArithmeticError, ValueError):
+        if (found := laplace_mixture_delta(parts, level, _LEAST_DELTA)) is not None:
+            return found
     above, below = upper_losses(parts, _LEAST_DELTA), lower_losses(parts, _LEAST_DELTA)
     low, high = _delta(above, level)
     if below != above:

@@ -6,16 +6,22 @@ The losses of the others are symmetric, so they go with either direction of the 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from dpaudit.accountants.losses.laws.privacy_loss import GaussianLoss
-from dpaudit.accountants.losses.parts import AnyPart, Part, lower_losses, upper_losses
+from dpaudit.accountants.losses.laws.privacy_loss import GaussianLoss, LaplaceLoss, PrivacyLoss, ResponseLoss
+from dpaudit.accountants.losses.parts import AnyPart, ComposedLosses, Part, lower_losses, upper_losses
 from dpaudit.accountants.sampling.accountant import sampled_delta, sampled_epsilon
 from dpaudit.accountants.sampling.discrete_noise import continuous_noise, root_down
 from dpaudit.accountants.sampling.groups import SampledGaussian
-from dpaudit.accountants.sampling.lattice.laplace_samples import MOST_COUNT, SampledLaplace
+from dpaudit.accountants.sampling.lattice.laplace_samples import (
+    MOST_COUNT,
+    MOST_KINDS,
+    laplace_samples_delta,
+    laplace_samples_epsilon,
+)
+from dpaudit.accountants.sampling.lattice.loss_curves import Group, PlainGaussian, SampledLaplace
 from dpaudit.claims import Enclosure, InvalidValue
 from dpaudit.claims.balls import decimal
 from dpaudit.noise.loss_facts import LaplaceFact
@@ -55,19 +61,83 @@ def any_sampled(parts: Sequence[AnyPart]) -> bool:
     return any(map(is_sampled, parts))
 
 
-def equal_laplace_samples(parts: Sequence[AnyPart]) -> SampledLaplace | None:
-    """The releases, if all are by one Laplace noise on Poisson samples at one rate; beside others each counts as its pure ε."""
-    groups: dict[tuple[Fraction, int, Fraction], int] = {}
+@dataclass(frozen=True)
+class LaplaceMixture:
+    """Laplace noise on samples beside other releases, for a grid of losses; what is added to their δ is in ``composed``."""
+
+    groups: tuple[Group, ...]
+    composed: ComposedLosses
+
+
+def laplace_mixture(parts: Sequence[AnyPart], delta: Fraction, *, up: bool) -> LaplaceMixture | None:
+    """From above or from below; None where no Laplace noise is on a sample, or a loss beside it has no curve here."""
+    counts: dict[Group, int] = {}
+    rest = []
     for part in parts:
-        fact = part.noise.loss(part.steps) if isinstance(part, Part) and part.shuffled is None else None
-        if not isinstance(part, Part) or not isinstance(fact, LaplaceFact) or part.sampling is None or part.coordinates > 1:
-            return None
-        key = fact.rate * fact.steps, fact.steps, part.sampling
-        groups[key] = groups.get(key, 0) + part.count
-    if len(groups) != 1:
+        group = _laplace_sample(part)
+        if group is None:
+            rest.append(part)
+        else:
+            counts[group] = counts.get(group, 0) + part.count
+    if not counts:
         return None
-    ((epsilon, steps, rate), count), *_ = groups.items()
-    return SampledLaplace(epsilon, steps, rate, count) if 0 < rate < 1 and 0 < count <= MOST_COUNT else None
+    losses = upper_losses(rest, delta) if up else lower_losses(rest, delta)
+    if losses is None:
+        return None
+    for law, count in losses.laws:
+        found = _plain_group(law)
+        if found is None:
+            return None
+        counts[found] = counts.get(found, 0) + count
+    if sum(counts.values()) > MOST_COUNT or len(counts) > MOST_KINDS:
+        return None
+    return LaplaceMixture(tuple(replace(group, count=count) for group, count in counts.items() if count), losses)
+
+
+def _laplace_sample(part: AnyPart) -> SampledLaplace | None:
+    """One release of Laplace noise on a Poisson sample, if it is that."""
+    if not isinstance(part, Part) or part.sampling is None or part.shuffled is not None or part.coordinates > 1:
+        return None
+    fact = part.noise.loss(part.steps) if part.steps else None
+    if not isinstance(fact, LaplaceFact) or not 0 < part.sampling < 1:
+        return None
+    return SampledLaplace(fact.rate * fact.steps, fact.steps, part.sampling)
+
+
+def _plain_group(law: PrivacyLoss) -> Group | None:
+    """A loss without sampling as one of a kind that has a curve: randomised response is Laplace noise that moves by one step."""
+    match law:
+        case LaplaceLoss(epsilon, steps):
+            return SampledLaplace(epsilon, steps, Fraction(1))
+        case ResponseLoss(epsilon):
+            return SampledLaplace(epsilon, 1, Fraction(1)) if epsilon else None
+        case GaussianLoss(mu_squared):
+            return PlainGaussian(mu_squared)
+    return None
+
+
+def laplace_mixture_epsilon(parts: Sequence[AnyPart], delta: Fraction) -> tuple[Fraction, Fraction] | None:
+    """(lower, upper) around ε at δ > 0; None where ``laplace_mixture`` is, or δ is all used up by what fails as stated."""
+    above, below = (laplace_mixture(parts, delta, up=up) for up in (True, False))
+    if above is None or above.composed.least_delta >= delta:
+        return None
+    ends = laplace_samples_epsilon(above.groups, above.composed.of_laws(delta))
+    if below == above:
+        return ends.lower, ends.upper
+    low = Fraction(0) if below is None else laplace_samples_epsilon(below.groups, below.composed.of_laws(delta)).lower
+    return min(low, ends.upper), ends.upper
+
+
+def laplace_mixture_delta(parts: Sequence[AnyPart], epsilon: Fraction, least: Fraction) -> tuple[Fraction, Fraction] | None:
+    """(lower, upper) around δ(ε), accurate down to δ = ``least``; None where ``laplace_mixture`` is."""
+    above, below = (laplace_mixture(parts, least, up=up) for up in (True, False))
+    if above is None:
+        return None
+    low, high = laplace_samples_delta(above.groups, epsilon)
+    if below != above:
+        low = Fraction(0) if below is None else laplace_samples_delta(below.groups, epsilon)[0]
+    high = min(Fraction(1), above.composed.delta(high))
+    return min(high, max(Fraction(0), low if below is None else below.composed.delta(low))), high
 
 
 def mixture_epsilon(parts: Sequence[AnyPart], delta: Fraction) -> Enclosure:
