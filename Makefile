@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile
 
-.PHONY: demo figures gate install test test-fast test-slow check lint types layers format bench bench-peers soak wheel-test release docs picture tree mirror readme lock lock-hashes clean
+.PHONY: demo figures gate install test test-fast test-slow check lint types layers format bench bench-peers soak wheel-test release docs notebooks picture tree mirror readme lock lock-hashes clean
 
 $(VENV)/.core: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || python3 -m venv $(VENV)
@@ -102,7 +102,11 @@ docs: $(VENV)/.full
 	$(BIN)/python docs/build.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
-# The demo's table of README.md, as the picture at its top.
+# Run the notebooks of docs/notebooks, and show in them what their cells print.
+notebooks: $(VENV)/.full
+	$(BIN)/python docs/run_notebooks.py
+
+# The demo's table of docs/paper.md, as the picture at the top of README.md.
 picture: $(VENV)/.full
 	$(BIN)/python -m benchmarks.demo_picture
 
@@ -114,7 +118,7 @@ tree:
 mirror: $(VENV)/.full
 	$(BIN)/python tests/test_mirror.py
 
-# Show in README.md what the commands print now.
+# Show in README.md and in the guide what the commands print now.
 readme: $(VENV)/.full
 	$(BIN)/python tests/test_readme.py
 	$(BIN)/python -m benchmarks.demo_picture

@@ -1,4 +1,4 @@
-"""`python -m benchmarks.demo_picture`: the demo's table of README.md as docs/demo.svg, the picture at its top."""
+"""`python -m benchmarks.demo_picture`: docs/demo.svg, the demo's table of docs/paper.md, for the top of README.md."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-README, PLACE = ROOT / "README.md", ROOT / "docs" / "demo.svg"
+PAPER, PLACE = ROOT / "docs" / "paper.md", ROOT / "docs" / "demo.svg"
 TONES = {"refuted": "bold red", "certified": "bold green", "unproven": "bold yellow"}
 LONGEST = 118  # columns of the picture; the reasons below the table are left out
 
@@ -28,14 +28,14 @@ def picture(shown: str) -> str:
     return re.sub(r"@font-face \{.*?\}\s*", "", svg, flags=re.DOTALL)  # files of a network: the reader's own fonts serve as well
 
 
-def table(readme: str) -> str:
-    """Title and table of the demo as README.md shows them, which a test holds to what it prints; without the reasons below."""
-    shown = readme.split("<!-- demo -->\n```\n", 1)[1].split("```", 1)[0]
+def table(page: str) -> str:
+    """Title and table of the demo as docs/paper.md shows them, which a test holds to what it prints; not the reasons below."""
+    shown = page.split("<!-- demo -->\n```\n", 1)[1].split("```", 1)[0]
     return "\n\n".join(shown.strip().split("\n\n")[:2])
 
 
 def main() -> None:
-    PLACE.write_text(picture(table(README.read_text(encoding="utf-8"))) + "\n", encoding="utf-8")
+    PLACE.write_text(picture(table(PAPER.read_text(encoding="utf-8"))) + "\n", encoding="utf-8")
     print(f"{PLACE.name}: {PLACE.stat().st_size} bytes")
 
 

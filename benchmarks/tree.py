@@ -193,9 +193,10 @@ def public_names(root: Path) -> list[str]:
 
 
 def undocumented_names(root: Path) -> list[str]:
-    """Public names that neither the contract's tests nor the README mention."""
+    """Public names that neither the contract's tests nor the README with its guide mention."""
     contract = "\n".join(file.read_text(encoding="utf-8") for file in sorted((root / "tests" / "contract").glob("*.py")))
-    readme = (root / "README.md").read_text(encoding="utf-8")
+    pages = [root / "README.md", *sorted((root / "docs" / "guide").glob("*.md"))]
+    readme = "\n".join(page.read_text(encoding="utf-8") for page in pages)
     return [
         name
         for name in public_names(root)

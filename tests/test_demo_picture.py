@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xml.etree import ElementTree
 
-from benchmarks.demo_picture import PLACE, README, picture, table
+from benchmarks.demo_picture import PAPER, PLACE, picture, table
 
 TABLE = "model    verdict\n───────  ─────────\ncentral  refuted\nlocal    certified\n"
 SHOWN = f"<!-- demo -->\n```\nthe title\n\n{TABLE}\ncentral: why it is so\n```\n"
@@ -24,4 +24,4 @@ def test_it_shows_the_table_and_loads_nothing() -> None:
 
 def test_the_picture_is_that_of_the_readme() -> None:
     """To renew it: make picture."""
-    assert PLACE.read_text(encoding="utf-8") == picture(table(README.read_text(encoding="utf-8"))) + "\n"
+    assert PLACE.read_text(encoding="utf-8") == picture(table(PAPER.read_text(encoding="utf-8"))) + "\n"

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import importlib.util
+import json
 import os
 import re
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -16,7 +19,11 @@ from dpaudit.subjects.targets import NothingToCheck, subjects_of
 DOCS = Path(__file__).parents[1] / "docs"
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 STATED = re.compile(r"^def (\w+)\(.*?# (certified|refuted|unproven)$", re.MULTILINE | re.DOTALL)
-PAGES = sorted(str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md") if BLOCK.search(page.read_text(encoding="utf-8")))
+PAGES = sorted(
+    str(page.relative_to(DOCS))
+    for page in DOCS.rglob("*.md")
+    if page.parent.name != "guide" and BLOCK.search(page.read_text(encoding="utf-8"))  # tests/test_readme.py runs the guide
+)
 
 
 @pytest.mark.slow
@@ -47,7 +54,64 @@ def test_a_page_runs_and_its_verdicts_are_true(page: str, tmp_path: Path, monkey
         assert dp.audit(subjects[name], samples=100, seed=1).verdict == verdict, name
 
 
-def test_every_recipe_is_listed() -> None:
+VARIES = re.compile(r"\d+(\.\d+)? ?s\b|\b[0-9a-f]{16}…|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")  # seconds, keys, times of signing
+
+
+def load(name: str) -> ModuleType:
+    """A script of docs/, which is no package."""
+    spec = importlib.util.spec_from_file_location(name, DOCS / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["ci_gate", "engineer", "reviewer"])
+def test_a_notebook_runs_and_shows_what_its_cells_print(name: str) -> None:
+    path = DOCS / "notebooks" / f"{name}.ipynb"
+    cells = [cell for cell in json.loads(path.read_text(encoding="utf-8"))["cells"] if cell["cell_type"] == "code"]
+    shown = ["".join("".join(output["text"]) for output in cell["outputs"]) for cell in cells]
+    assert [VARIES.sub("…", text) for text in shown] == [VARIES.sub("…", text) for text in load("run_notebooks").outputs(path)]
+
+
+def test_a_cell_is_run_as_jupyter_would(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    run_cell, names = load("run_notebooks").run_cell, {}
+    assert run_cell("%%writefile a.txt\ntwo\nlines", names) == "Writing a.txt\n"
+    assert run_cell("!cat a.txt\n!false", names) == "two\nlines\n"
+    assert run_cell("x = 3\nprint('x')\nx + 1", names) == "x\n4\n"
+    assert run_cell("x = 4", names) == ""
+    with pytest.raises(ZeroDivisionError):
+        run_cell("1 / 0", names)
+
+
+def test_the_reference_has_every_public_name_with_a_text() -> None:
+    build = load("build")
+    page = build.python_names()
+    entries = dict(re.findall(r"^#{2,3} ([\w.]+)\n\n```text\n.*?\n```\n\n(.*?)$", page, re.MULTILINE | re.DOTALL))
+    assert {f"dp.{name}" for name in dp.__all__} <= set(entries)
+    assert {"channel.release", "channel.above", "dp.Verdict.to_json", "dpaudit.training.recorded"} <= set(entries)
+    assert not [name for name, text in entries.items() if not text.strip()]
+    assert {f"rules/{rule}.md" for rule in ("DPA001", "DPA009", "certified")} <= set(build.rules())
+
+
+RECIPES = (
+    "count", "histogram", "mean", "quantile", "noisy max", "sparse vector", "group-by", "tree", "survey", "RAPPOR", "regression",
+    "DP-SGD", "bandit",
+)  # fmt: skip
+
+
+def test_every_mechanism_that_people_write_has_a_recipe_that_is_certified() -> None:
     index = (DOCS / "recipes" / "index.md").read_text(encoding="utf-8")
-    pages = {page.name for page in (DOCS / "recipes").glob("*.md")} - {"index.md"}
-    assert set(re.findall(r"\((\w+\.md)\)", index)) == pages
+    listed = {name: (page, anchor) for name, page, anchor in re.findall(r"\[([\w -]+)\]\((\w+\.md)#([\w-]+)\)", index)}
+    assert set(listed) == set(RECIPES)
+    assert {page for page, _ in listed.values()} == {page.name for page in (DOCS / "recipes").glob("*.md")} - {"index.md"}
+    for name, (page, anchor) in listed.items():
+        sections = re.split(r"^## (.*)$", (DOCS / "recipes" / page).read_text(encoding="utf-8"), flags=re.MULTILINE)
+        texts = {
+            re.sub(r"[^\w]+", "-", title.lower()).strip("-"): text
+            for title, text in zip(sections[1::2], sections[2::2], strict=True)
+        }
+        assert "# certified" in texts[anchor], name

@@ -1,5 +1,5 @@
-"""The README shows what really happens: each of its commands is run, in order, in one folder that holds its examples, and what
-is shown of their output is compared. `python tests/test_readme.py` renews the outputs and the list of options."""
+"""The README and the guide show what really happens: each of their commands is run, in order, in one folder that holds their
+examples, and what is shown of their output is compared. `make readme` renews the outputs and the list of options."""
 
 from __future__ import annotations
 
@@ -16,7 +16,12 @@ from dpaudit.cli import build_parser
 
 pytestmark = pytest.mark.slow
 
-README = Path(__file__).parent.parent / "README.md"
+ROOT = Path(__file__).parent.parent
+README, OPTIONS_PAGE = ROOT / "README.md", ROOT / "docs" / "guide" / "command-line.md"
+GUIDE = [
+    ROOT / "docs" / name for name in ("guide/certify.md", "guide/releases.md", "guide/gate.md", "guide/review.md", "paper.md")
+]
+PAGES = [README, *GUIDE]  # in the order in which they are run: the gate holds what the page before it deployed
 BLOCK = re.compile(r"<!-- (?P<kind>demo|output: (?P<command>.*?)) -->\n```\n(?P<body>.*?)```\n", re.DOTALL)
 EXAMPLE = re.compile(r"<!-- example: (?P<file>\S+) -->\n```\w+\n(?P<code>.*?)```\n", re.DOTALL)
 OPTIONS = re.compile(r"<!-- options -->\n```\n(?P<body>.*?)```\n", re.DOTALL)
@@ -25,10 +30,14 @@ EVERYWHERE = {"--help", "--format", "--output", "--version"}
 VARIES = re.compile(r"\d+\.\d+ ?s\b|\b[0-9a-f]{16}…|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")  # seconds, key ids, times of signing
 
 
+def whole_text() -> str:
+    return "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
+
+
 def outputs(folder: Path) -> dict[str, str]:
-    """What every shown command prints now, run in ``folder``: examples are written down where the README shows them."""
+    """What every shown command prints now, run in ``folder``: examples are written down where a page shows them."""
     made = {}
-    for step in STEP.finditer(README.read_text(encoding="utf-8")):
+    for step in STEP.finditer(whole_text()):
         if step["file"]:
             (folder / step["file"]).write_text(step["code"], encoding="utf-8")
         elif step["plain"]:
@@ -69,7 +78,7 @@ def steady(text: str) -> str:
 
 
 def test_shown_outputs_are_what_the_commands_print(tmp_path: Path) -> None:
-    shown = {block["kind"]: block["body"] for block in BLOCK.finditer(README.read_text(encoding="utf-8"))}
+    shown = {block["kind"]: block["body"] for block in BLOCK.finditer(whole_text())}
     made = outputs(tmp_path)
     assert set(shown) == set(made)
     for kind, body in shown.items():
@@ -77,19 +86,43 @@ def test_shown_outputs_are_what_the_commands_print(tmp_path: Path) -> None:
 
 
 def test_the_options_listed_are_those_of_help() -> None:
-    listed = OPTIONS.search(README.read_text(encoding="utf-8"))
+    listed = OPTIONS.search(OPTIONS_PAGE.read_text(encoding="utf-8"))
     assert listed is not None
     assert listed["body"] == options()
 
 
 def test_every_command_and_option_shown_exists() -> None:
-    text, known = README.read_text(encoding="utf-8"), {line.split()[1]: set(line.split()[2:]) for line in options().splitlines()}
+    pages = [README, *sorted((ROOT / "docs").rglob("*.md"))]
+    text = "\n".join(page.read_text(encoding="utf-8") for page in pages if "reference" not in page.parts)
+    known = {line.split()[1]: set(line.split()[2:]) for line in options().splitlines()}
     shown = re.findall(r"dpaudit ([a-z-]+)\b([^\n`|]*)", re.sub(r"```python.*?```", "", text, flags=re.DOTALL))
     used = [(command, option) for command, rest in shown if command in known for option in re.findall(r"--[a-z0-9-]+", rest)]
     for command, option in used:
         assert option in known[command] | EVERYWHERE, f"{command} has no {option}"
     assert {command for command, _ in used} >= {"audit", "certify", "verify", "check", "run", "account"}
-    assert set(re.findall(r"^\| `dpaudit ([a-z-]+)", text, flags=re.MULTILINE)) | {"checkpoint"} == set(known)
+    table = README.read_text(encoding="utf-8")
+    assert set(re.findall(r"^\| `dpaudit ([a-z-]+)", table, flags=re.MULTILINE)) | {"checkpoint"} == set(known)
+
+
+def test_the_readme_is_what_one_needs_before_clicking() -> None:
+    text = README.read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 200
+    links = [link for link in re.findall(r"\]\(([^)#]+)[^)]*\)", text) if "://" not in link]
+    assert len(links) > 10
+    assert not [link for link in links if not (ROOT / link).is_file()]
+
+
+def test_every_example_of_the_guide_is_run_or_stands_in_a_file_that_is() -> None:
+    for page in [README, *sorted((ROOT / "docs" / "guide").glob("*.md"))]:
+        text = page.read_text(encoding="utf-8")
+        examples = re.findall(r"(?:<!-- (\w+): (\S+) -->\n)?```python\n(.*?)```\n", text, re.DOTALL)
+        for kind, name, code in examples:
+            assert kind in {"example", "from", "paper"}, (
+                f"{page.name}: {code[:80]}"
+            )  # a paper: tests/dpaudit/commands installs it
+            if kind == "from":
+                source = {line.strip() for line in (ROOT / name).read_text(encoding="utf-8").splitlines()}
+                assert {line.strip() for line in code.splitlines()} - {"..."} <= source, f"{page.name} and {name}"
 
 
 def renew() -> None:
@@ -97,9 +130,12 @@ def renew() -> None:
 
     with tempfile.TemporaryDirectory() as folder:
         made = outputs(Path(folder))
-    text = README.read_text(encoding="utf-8")
-    text = BLOCK.sub(lambda block: f"<!-- {block['kind']} -->\n```\n{made[block['kind']]}```\n", text)
-    README.write_text(OPTIONS.sub(lambda _: f"<!-- options -->\n```\n{options()}```\n", text), encoding="utf-8")
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        text = BLOCK.sub(lambda block: f"<!-- {block['kind']} -->\n```\n{made[block['kind']]}```\n", text)
+        page.write_text(text, encoding="utf-8")
+    text = OPTIONS_PAGE.read_text(encoding="utf-8")
+    OPTIONS_PAGE.write_text(OPTIONS.sub(lambda _: f"<!-- options -->\n```\n{options()}```\n", text), encoding="utf-8")
 
 
 if __name__ == "__main__":

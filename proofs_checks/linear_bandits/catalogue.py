@@ -8,6 +8,7 @@ from dpaudit.papers.checks import Check
 from proofs_checks.linear_bandits.ratings import RATINGS
 from proofs_checks.shared.ratings import rated
 
+TITLE = "Differentially Private Stochastic Linear Bandits: (Almost) for Free"
 MODULES = (
     "lemmas.net",
     "lemmas.core_set",

@@ -8,6 +8,7 @@ from dpaudit.papers.checks import Check
 from proofs_checks.optimistic_bandit.ratings import RATINGS
 from proofs_checks.shared.ratings import rated
 
+TITLE = "The optimistic private bandit"
 MODULES = ("privacy", "validity", "regret")
 
 

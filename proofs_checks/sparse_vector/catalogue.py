@@ -8,6 +8,7 @@ from dpaudit.papers.checks import Check
 from proofs_checks.shared.ratings import rated
 from proofs_checks.sparse_vector.ratings import RATINGS
 
+TITLE = "Understanding the Sparse Vector Technique for Differential Privacy (Lyu, Su, Li 2017)"
 MODULES = ("privacy", "allocation")
 
 

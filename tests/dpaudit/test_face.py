@@ -1,4 +1,4 @@
-"""The public names: one table, those of the README and the design, and the same for type checkers."""
+"""The public names: one table, those of the README, the guide and the design, and the same for type checkers."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from pathlib import Path
 import dpaudit as dp
 
 STUB = Path(dp.__file__).with_suffix(".pyi")
-README = Path(dp.__file__).parents[1] / "README.md"
-# What the design names as results or keeps for later examples, and the README does not show.
+ROOT = Path(dp.__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "guide").glob("*.md"))]
+# What the design names as results or keeps for later examples, and neither the README nor the guide shows.
 DESIGN = {
     "Bound", "DpauditError", "Enclosure", "Exponential", "Gaussian", "KaryResponse", "NoisyMax", "OptimizedUnaryResponse",
     "PermuteAndFlip", "RandomizedResponse", "SparseVector", "ThresholdedLaplace", "UnaryResponse", "Verdict", "account",
@@ -35,8 +36,8 @@ def test_type_checkers_see_the_public_names() -> None:
     assert STUB.read_text(encoding="utf-8") == stub()
 
 
-def test_every_public_name_is_one_of_the_readme_or_the_design() -> None:
-    shown = set(re.findall(r"\bdp\.(\w+)", README.read_text(encoding="utf-8")))
+def test_every_public_name_is_one_of_the_readme_the_guide_or_the_design() -> None:
+    shown = set(re.findall(r"\bdp\.(\w+)", "\n".join(page.read_text(encoding="utf-8") for page in PAGES)))
     assert set(dp.__all__) == {name for name in shown if hasattr(dp, name)} | DESIGN
     assert not [name for name in shown if not hasattr(dp, name)]
 

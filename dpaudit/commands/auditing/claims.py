@@ -9,6 +9,7 @@ import shutil
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ FEW = 8  # ids in a command that a person copies; without ids it renews more, ne
 def claims_command(options: argparse.Namespace) -> Answer:
     """Decide them, or read stored evidence and say what of it is stale. What cannot be decided stops no other claim."""
     from dpaudit.papers.checks import find_checks, select
+    from dpaudit.papers.titles import paper_titles
     from dpaudit.report.content.papers.claims import claims_report
     from dpaudit.report.content.papers.evidence import EvidenceSource
     from dpaudit.report.formats import write
@@ -35,6 +37,7 @@ def claims_command(options: argparse.Namespace) -> Answer:
         decided, source = _computed(chosen, bool(options.quick)), EvidenceSource(quick=bool(options.quick))
     else:
         decided, source = _stored(options, checks, chosen)
+    source = replace(source, papers=paper_titles(decided))
     codes = (
         [CODES[each.verdict] for each in decided]
         + [UNPROVEN for each in decided if each.stale]

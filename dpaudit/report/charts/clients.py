@@ -30,7 +30,9 @@ def _blocks(share: Share, most: int) -> Styled | str:
 
 
 def _range(share: Share) -> str:
-    return f"ε {at_most(share.high)}" if share.low == share.high else f"ε {at_most(share.low)} to {at_most(share.high)}"
+    """Ends that read alike are one number: the upper."""
+    low, high = at_most(share.low), at_most(share.high)
+    return f"ε {high}" if low == high else f"ε {low} to {high}"
 
 
 def _count(share: Share) -> str:

@@ -22,20 +22,29 @@ def interval(lower: float | None, upper: Fraction | None, claim: Fraction, named
 
     left, right, claimed = x(low), RIGHT if high is None else x(high), x(mark)
     dash = ' stroke-dasharray="6 5"' if high is None else ""
+    meet = upper is not None and lower is not None and at_least(low, claim) == at_most(upper)
     tone, zero = _tone(lower, upper, claim), label(LEFT, 92, "0", "start") if left > 80 or lower is None else ""
     inside = (
         line(LEFT, 58, RIGHT, 58, "var(--line)")
         + f'<line x1="{left - 3:.1f}" y1="58" x2="{max(right, left) + 3:.1f}" y2="58" stroke="{tone}" stroke-width="8"{dash}/>'
+        + (f'<circle cx="{left:.1f}" cy="58" r="9" fill="{tone}"/>' if meet else "")
         + line(claimed, 32, claimed, 74, "var(--ink)", 2)
         + label(claimed, 24, f"{named} {at_most(claim)}")
         + zero
-        + ("" if lower is None else label(left, 92, f"≥ {at_least(low, claim)}"))
-        + label(right, 112, "not proven" if upper is None else f"≤ {at_most(upper)}")
+        + _ends(lower, upper, claim, left, right, meet)
     )
     caption = "ε: attacked from below, proven from above" if lower is not None else "ε: proven from above"
     description = interval_words(lower, upper, claim, named)
     words = Code(f"0 {_cells(low, high, mark, end)} {at_most(end)}\n{description}")
     return Figure(drawing(inside, 120, description), f"{caption}, against the {named}", (words,))
+
+
+def _ends(lower: float | None, upper: Fraction | None, claim: Fraction, left: float, right: float, meet: bool) -> str:
+    """A label below each end; one for both where they read alike."""
+    if meet and upper is not None:
+        return label(left, 112, f"≥ {at_least(lower or 0.0, claim)} and ≤ {at_most(upper)}")
+    attacked = "" if lower is None else label(left, 92, f"≥ {at_least(lower, claim)}")
+    return attacked + label(right, 112, "not proven" if upper is None else f"≤ {at_most(upper)}")
 
 
 def _tone(lower: float | None, upper: Fraction | None, claim: Fraction) -> str:

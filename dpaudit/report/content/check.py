@@ -27,6 +27,7 @@ TONES: dict[str, Tone] = {"holds": "good", "fails": "bad", "waived": "open", "no
 TITLES = {0: "all budgets hold", 1: "a budget is violated", 2: "not everything could be checked", 3: "not everything is proven"}
 NONE = "nothing to check: pyproject.toml has no [tool.dpaudit.budgets.NAME]"
 HEADER = ("budget", "about", "claim", "proven ≤", "attacked ≥", "verdict", "gate")
+PAGE_HEADER = ("budget", "gate", "verdict", "claim", "proven ≤", "attacked ≥", "about")  # what decides first: a phone is narrow
 
 
 def check_report(checked: Checked) -> Report:
@@ -41,14 +42,18 @@ def check_report(checked: Checked) -> Report:
 
 def _page(checked: Checked) -> Document:
     title, changes = _title(checked), any(budget.change for budget in checked.budgets)
+
+    def changed(budget: Judged) -> list[Line]:
+        return [budget.change or ""] if changes else []
+
     rows: list[tuple[Line, ...]] = [
-        (doc.Link(b.name, _anchor(b)), *_cells(b), verdict_badge(b.verdict), _state(b), *([b.change or ""] if changes else []))
+        (doc.Link(b.name, _anchor(b)), _state(b), verdict_badge(b.verdict), *_cells(b)[1:], b.target, *changed(b))
         for b in checked.budgets
     ]
     first: list[Block] = [
         doc.Heading(title),
         doc.Paragraph(summary(checked), "soft"),
-        doc.Table((*HEADER, *(["change"] if changes else [])), rows),
+        doc.Table((*PAGE_HEADER, *(["change"] if changes else [])), rows),
         *finding_blocks(checked.findings, title="Waivers and policy"),
     ]
     if checked.removed:

@@ -163,12 +163,12 @@ def test_a_broken_paper_is_unchecked_and_stops_no_other(place: Place, name: str)
     assert ("halfway.first" in claims) is (name == "halfway")
 
 
-def test_the_example_of_the_readme_is_a_paper_that_works(place: Place) -> None:
-    readme = (Path(__file__).parents[3] / "README.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"```python\n(.*?)```", readme, re.DOTALL)
+def test_the_example_of_the_guide_is_a_paper_that_works(place: Place) -> None:
+    page = (Path(__file__).parents[3] / "docs" / "guide" / "review.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     (example,) = [block for block in blocks if '"mine.sensitivity"' in block]
     assert len([line for line in example.splitlines() if line.strip()]) <= 10
-    assert '[project.entry-points."dpaudit.claims"]\n    mine = "mine:checks"' in readme
+    assert '[project.entry-points."dpaudit.claims"]\n    mine = "mine:checks"' in page
     place.install("mine", example)
     code, claims = place.document("mine")
     assert (code, claims["mine.sensitivity"]["verdict"]) == (1, "refuted")

@@ -17,6 +17,7 @@ from dpaudit.report.content.papers.evidence import (
     as_table,
     count_verdicts,
     in_words,
+    names_of_papers,
     origin,
     shown_evidence,
     warnings,
@@ -28,6 +29,7 @@ from dpaudit.report.interface import Depth, Report
 
 TITLE = "The claims, decided"
 HEADER = ("claim", "where", "verdict", "evidence")
+PAGE_HEADER = ("claim", "where", "verdict", "statement and evidence")
 MARKS = {"verified": "✓", "refuted": "✗", "conditional": "~", "unchecked": "?"}
 COMMAND = re.compile(r"(dpaudit claims .+|--[a-z]+)")
 SHORT = 12  # letters of a cell that is never broken
@@ -55,6 +57,11 @@ def _notes(decided: Sequence[Decided], source: EvidenceSource) -> list[Block]:
     return [*first, *(doc.Paragraph(_with_commands(note), "warning") for note in warnings(decided, source))]
 
 
+def _papers(source: EvidenceSource) -> list[Block]:
+    named = names_of_papers(source)
+    return [doc.Paragraph(Styled(named, "strong"))] if named else []
+
+
 def _with_commands(note: str) -> Line:
     """A sentence in which what is typed looks so."""
     return tuple(Styled(part, "code") if place % 2 else part for place, part in enumerate(COMMAND.split(note)))
@@ -62,16 +69,21 @@ def _with_commands(note: str) -> Line:
 
 def _page(decided: Sequence[Decided], source: EvidenceSource) -> Document:
     ordered = by_severity(decided)
-    rows = [(doc.Link(one.id, one.id), _formula(one.where), _badges(one), _formula(one.summary)) for one in ordered]
-    first = [doc.Heading(TITLE), doc.Paragraph(count_verdicts(decided), "soft"), *_notes(decided, source)]
+    rows = [(doc.Link(one.id, one.id), _formula(one.where), _badges(one), _told(one)) for one in ordered]
+    first = [doc.Heading(TITLE), *_papers(source), doc.Paragraph(count_verdicts(decided), "soft"), *_notes(decided, source)]
     lead = [section for section in (five_minutes(decided), graph(decided)) if section is not None]
     table: list[Block] = [
         doc.Heading("Every claim, by severity", 2),
         _contents(decided),
-        doc.Table(HEADER, rows, "cards", _filters(decided)),
+        doc.Table(PAGE_HEADER, rows, "cards", _filters(decided)),
     ]
     stories = [_section(one, {each.id for each in decided}) for one in ordered]
     return Document(TITLE, [Section(first), *lead, Section(table), *stories])
+
+
+def _told(one: Decided) -> Line:
+    """What the paper says, and what was found."""
+    return (Styled("claimed: ", "soft"), _formula(one.statement), Styled("; found: ", "soft"), _formula(one.summary))
 
 
 def _filters(decided: Sequence[Decided]) -> list[str]:
@@ -89,7 +101,7 @@ def by_severity(decided: Sequence[Decided]) -> list[Decided]:
 def _comment(decided: Sequence[Decided], source: EvidenceSource) -> Document:
     """What a pull request has room for: a row for each claim."""
     rows = [(Styled(one.id, "code"), one.where, _verdict(one), one.summary) for one in by_severity(decided)]
-    first = [doc.Heading(TITLE), doc.Paragraph(count_verdicts(decided)), *_notes(decided, source)]
+    first = [doc.Heading(TITLE), *_papers(source), doc.Paragraph(count_verdicts(decided)), *_notes(decided, source)]
     return Document(TITLE, [Section([*first, doc.Table(HEADER, rows)])])
 
 
@@ -190,7 +202,7 @@ def _brief(decided: Sequence[Decided], source: EvidenceSource, full: bool) -> Do
         return Document(TITLE, [*(Section(_story(one)) for one in decided), Section(notes)])
     rows = [(f"{MARKS[one.verdict]} {one.id}", one.where, _verdict(one), one.summary) for one in by_severity(decided)]
     last = doc.Paragraph(_with_commands("The full story of one: dpaudit claims ID"))
-    table = Section([doc.Table(("  claim", *HEADER[1:]), rows)])
+    table = Section([*_papers(source), doc.Table(("  claim", *HEADER[1:]), rows)])
     return Document(TITLE, [table, Section([doc.Paragraph(count_verdicts(decided)), *notes, last])])
 
 

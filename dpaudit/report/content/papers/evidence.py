@@ -21,6 +21,7 @@ class EvidenceSource:
     stored: str | None = None
     missing: Sequence[str] = ()  # claims asked for that are not in the file
     refresh: str = ""
+    papers: Sequence[str] = ()  # their titles
 
 
 COMPUTED = EvidenceSource()  # a full run, just now
@@ -34,6 +35,12 @@ def count_verdicts(decided: Sequence[Decided]) -> str:
     grave = ", ".join(f"{grades[severity]} {severity}" for severity in SEVERITIES if severity != "none" and grades[severity])
     count = f"{len(decided)} claim{'' if len(decided) == 1 else 's'}: {total or 'none'}."
     return f"{count} By severity: {grave}." if grave else count
+
+
+def names_of_papers(source: EvidenceSource) -> str | None:
+    """What the claims are of; None where no paper is named."""
+    titles = "; ".join(f"“{title}”" for title in source.papers)
+    return f"of {titles}" if titles else None
 
 
 def origin(source: EvidenceSource) -> str | None:

@@ -8,7 +8,15 @@ from dpaudit.papers.checks import Decided
 from dpaudit.papers.severity import BASES, RULES
 from dpaudit.report import document as doc
 from dpaudit.report.content.audit import verdict_badge
-from dpaudit.report.content.papers.evidence import EvidenceSource, as_table, count_verdicts, in_words, origin, warnings
+from dpaudit.report.content.papers.evidence import (
+    EvidenceSource,
+    as_table,
+    count_verdicts,
+    in_words,
+    names_of_papers,
+    origin,
+    warnings,
+)
 from dpaudit.report.content.papers.overview import five_minutes, graph
 from dpaudit.report.document import Block, Document, Section, Styled
 
@@ -18,8 +26,8 @@ MAJOR, MINOR = ("fatal", "repairable"), ("slip", "constant", "measured")
 
 def letter(decided: Sequence[Decided], source: EvidenceSource) -> Document:
     """What authors are sent; every claim is in it once as a point or in a list."""
-    made = origin(source)
-    first: list[Block] = [doc.Heading(TITLE), doc.Paragraph(count_verdicts(decided))]
+    made, named = origin(source), names_of_papers(source)
+    first: list[Block] = [doc.Heading(TITLE), *([doc.Paragraph(named)] if named else []), doc.Paragraph(count_verdicts(decided))]
     first += [doc.Paragraph(made)] if made else []
     first += [doc.Paragraph(note, "warning") for note in warnings(decided, source)]
     sections = [Section(first), five_minutes(decided)]

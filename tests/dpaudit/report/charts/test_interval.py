@@ -56,6 +56,14 @@ def test_a_lower_bound_that_refutes_is_seen_above_the_claim() -> None:
     assert in_text(10.000001, Fraction(11), Fraction(10))[1] == "attacked ≥ 10.000001, proven ≤ 11, claim 10"
 
 
+def test_ends_that_meet_are_one_label_and_a_dot_that_the_claim_does_not_hide(open_page: Callable[..., Any]) -> None:
+    page = open_page(render(Document("one", [Section([Figures([interval(1.0, Fraction(1), Fraction(1))])])])), 390)
+    assert page.evaluate("[...document.querySelectorAll('svg text')].map(t => t.textContent)") == ["claim 1", "0", "≥ 1 and ≤ 1"]
+    assert page.evaluate("document.querySelector('circle').getBoundingClientRect().width") > 10
+    page.whole()
+    assert "<circle" not in interval(0.5, Fraction(1), Fraction(1)).drawing  # twin: ends that lie apart
+
+
 def test_twin_labels_that_cover_each_other_or_leave_the_page_are_noticed(open_page: Callable[..., Any]) -> None:
     label = '<text x="{}" y="50" font-size="14">a label</text>'
     close = f'<!doctype html><svg width="300" height="100">{label.format(10)}{label.format(20)}</svg>'
