@@ -19,6 +19,7 @@ from dpaudit.subjects.targets import NothingToCheck, subjects_of
 DOCS = Path(__file__).parents[1] / "docs"
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 STATED = re.compile(r"^def (\w+)\(.*?# (certified|refuted|unproven)$", re.MULTILINE | re.DOTALL)
+PRINTED = re.compile(r"\.verdict\)  # (certified|refuted|unproven)$", re.MULTILINE)
 PAGES = sorted(
     str(page.relative_to(DOCS))
     for page in DOCS.rglob("*.md")
@@ -43,6 +44,8 @@ def test_a_page_runs_and_its_verdicts_are_true(page: str, tmp_path: Path, monkey
         env={**os.environ, "MPLBACKEND": "agg"},
     )
     assert done.returncode == 0, done.stderr[-2000:]
+    printed = [line for line in done.stdout.splitlines() if line in {"certified", "refuted", "unproven"}]
+    assert printed == PRINTED.findall(source)
     monkeypatch.chdir(tmp_path)
     stated = dict(STATED.findall(source))
     try:
