@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Literal
 
 from dpaudit.claims import InvalidValue, Number, exact, positive, whole
+from dpaudit.ledger.records.handwritten import FIXED_SIZE
 
 Direction = Literal["remove", "add"]
 DIRECTIONS: tuple[Direction, ...] = ("remove", "add")
@@ -40,6 +41,8 @@ class SampledGaussian:
 
 def read_rate(value: Number) -> Fraction:
     """A sampling rate: above 0 and at most 1. Raises ``InvalidValue``."""
+    if isinstance(value, str) and value.strip()[:1].isalpha():  # "fixed", "without replacement"
+        raise InvalidValue("sampling", value, FIXED_SIZE)
     rate = positive(value, "sampling")
     if rate > 1:
         raise InvalidValue("sampling", value, "a probability above 0 and at most 1")

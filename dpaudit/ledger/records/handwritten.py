@@ -14,6 +14,16 @@ from dpaudit.ledger.records.guarantees import GUARANTEES, Guarantee, KnownGuaran
 Forms = Mapping[str, Sequence[WrittenForm]]  # by what stands as "mechanism", the one with the most fields first
 
 MOST_RELEASES = 10**12
+FIXED_SIZE = (
+    "a Poisson rate, by which every record enters by its own coin: samples of a fixed size are another mechanism, whose price "
+    "is not proven here and can be several times higher; without amplification, leave 'sampling' out"
+)
+REPLACED = (
+    "left out: without 'sampling' the sensitivity is that of your own relation; with it, prices hold for adding or removing one "
+    "record, and for replacing one by another take what any two cost (dpaudit account --group 2)"
+)
+_SIZES = frozenset({"batch", "batch_size", "batch-size", "sample_size", "sample-size", "population", "replacement", "scheme"})
+_RELATIONS = frozenset({"relation", "neighbours", "neighbors", "adjacency"})
 _BESIDE = frozenset({"mechanism", "name", "cohort", "to", "n", "theorem", "count", "sampling"})
 _ALMOST_ONE = 1 - Fraction(1, 2**200)  # a release's δ is below 1; what is composed is read from its parameters
 _OPTIONAL = frozenset(
@@ -36,7 +46,7 @@ def flat_fields(data: dict[str, Any], forms: Forms, line: int | None = None) -> 
     form = next((one for one in others if set(data) >= set(one.counts)), plainest)
     unknown = sorted(set(data) - _OPTIONAL - form.needs)
     if unknown:
-        raise InvalidRecord(repr(unknown[0][:40]), f"left out: it is no field of a {mechanism} release", line)
+        raise InvalidRecord(repr(unknown[0][:40]), _why_left_out(unknown[0], mechanism), line)
     try:
         return _read(data, form, line)
     except InvalidValue as error:
@@ -80,7 +90,7 @@ def _stated_fields(data: dict[str, Any], kind: type[Guarantee], line: int | None
     """The fields of a release that is known by its guarantee."""
     unknown = sorted(set(data) - _BESIDE - set(kind.fields))
     if unknown:
-        raise InvalidRecord(repr(unknown[0][:40]), f"left out: it is no field of a {kind.name} release", line)
+        raise InvalidRecord(repr(unknown[0][:40]), _why_left_out(unknown[0], kind.name), line)
     try:
         stated = read_guarantee(kind, data)
         times = whole(data.get("count", 1), "count", most=MOST_RELEASES)
@@ -112,7 +122,16 @@ def _stated_fields(data: dict[str, Any], kind: type[Guarantee], line: int | None
     }
 
 
+def _why_left_out(field: str, mechanism: str) -> str:
+    """What to say of a field that a release does not have: the reason, where people are likely to expect one."""
+    if field in _RELATIONS:
+        return REPLACED
+    return f"left out, and 'sampling' {FIXED_SIZE}" if field in _SIZES else f"left out: it is no field of a {mechanism} release"
+
+
 def _rate(value: Any, to: str) -> Fraction:
+    if isinstance(value, str) and value.strip()[:1].isalpha():  # "fixed", "without replacement"
+        raise InvalidValue("sampling", value, FIXED_SIZE)
     rate = positive(value, "sampling")
     if rate > 1:
         raise InvalidValue("sampling", value, "a probability above 0 and at most 1")

@@ -28,3 +28,9 @@ def test_rates_and_noise_that_floats_cannot_hold_are_refused():
         canonical([SampledGaussian("1e-12", 1, 1)])
     with pytest.raises(InvalidValue):
         canonical([SampledGaussian("0.1", Fraction(1, 100), 1)])
+
+
+def test_a_fixed_size_is_no_rate():
+    with pytest.raises(InvalidValue, match="another mechanism"):
+        read_rate("fixed")
+    assert read_rate("1/4") == Fraction(1, 4)

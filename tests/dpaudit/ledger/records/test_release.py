@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from dpaudit.claims import InvalidValue
 from dpaudit.ledger import Cohort, InvalidRecord, Release, canonical, load_releases
 from dpaudit.ledger.records.grid_values import as_units, units_from_json, units_to_json
+from dpaudit.ledger.records.handwritten import flat_fields
 from dpaudit.ledger.records.printable_text import is_plain
 from dpaudit.noise import written_forms
 
@@ -266,3 +267,21 @@ def test_the_canonical_form_is_read_strictly(change: dict[str, Any]) -> None:
     assert Release.from_json(good).name == "sum"
     with pytest.raises(InvalidRecord):
         Release.from_json({**good, **change})
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"sampling": "fixed"}, "samples of a fixed size are another mechanism"),
+        ({"sampling": "without replacement"}, "samples of a fixed size are another mechanism"),
+        ({"batch_size": "256", "population": "60000"}, "samples of a fixed size are another mechanism"),
+        ({"sampling": "0.01", "relation": "replace-one"}, "account --group 2"),
+        ({"sampling": "0.01", "adjacency": "add"}, "account --group 2"),
+        ({"sampling": "0.01", "colour": "red"}, "no field of a gaussian release"),
+    ],
+)
+@pytest.mark.parametrize("mechanism", ["gaussian", "known"])
+def test_what_sampling_does_not_cover_is_refused_with_the_reason(fields: dict[str, str], reason: str, mechanism: str) -> None:
+    own = {"sigma": "1.5", "sensitivity": "1"} if mechanism == "gaussian" else {"epsilon": "1"}
+    with pytest.raises(InvalidRecord, match=reason.replace("gaussian", mechanism)):
+        flat_fields({"mechanism": mechanism, **own, **fields}, FORMS)
