@@ -9,7 +9,7 @@ from proofs_checks.optimistic_bandit.ratings import RATINGS
 from proofs_checks.shared.ratings import rated
 
 TITLE = "The optimistic private bandit"
-MODULES = ("privacy", "validity", "regret")
+MODULES = ("privacy", "ball_lemmas", "validity", "regret")
 
 
 def checks() -> list[Check]:

@@ -14,15 +14,17 @@ def _lemma(basis: str, *needs: str) -> Rating:
 
 
 RATINGS = {
-    "optimistic.privacy-central": _theorem("range", "optimistic.discrete-noise"),
-    "optimistic.privacy-local": _theorem("range"),
-    "optimistic.privacy-shuffled": _theorem("range", "optimistic.privacy-local"),
-    "optimistic.validity": _theorem("range", "optimistic.discrete-noise"),
-    "optimistic.width": _lemma("range", "optimistic.noise-growth"),
-    "optimistic.noise-growth": _lemma("range"),
-    "optimistic.discrete-noise": _lemma("range"),
-    "optimistic.regret-r1": _theorem("measured", "optimistic.validity", "optimistic.width"),
-    "optimistic.regret-r2": _theorem("measured", "optimistic.validity", "optimistic.width", "optimistic.shrunken-matrix"),
-    "optimistic.batches": _lemma("measured"),
-    "optimistic.shrunken-matrix": _lemma("range"),
+    "optimistic.privacy-central": _theorem("proven"),
+    "optimistic.privacy-local": _theorem("proven"),
+    "optimistic.privacy-shuffled": _theorem("proven", "optimistic.privacy-local"),
+    "optimistic.ellipsoid": _lemma("proven", "optimistic.noise-growth", "optimistic.discrete-noise"),
+    "optimistic.ball": _lemma("proven"),
+    "optimistic.validity": _theorem("proven", "optimistic.discrete-noise", "optimistic.ellipsoid", "optimistic.ball"),
+    "optimistic.width": _lemma("proven"),
+    "optimistic.noise-growth": _lemma("proven"),
+    "optimistic.discrete-noise": _lemma("proven"),
+    "optimistic.regret-r1": _theorem("proven", "optimistic.validity", "optimistic.width"),
+    "optimistic.regret-r2": _theorem("proven", "optimistic.validity", "optimistic.shrunken-matrix"),
+    "optimistic.batches": _lemma("proven"),
+    "optimistic.shrunken-matrix": _lemma("proven"),
 }

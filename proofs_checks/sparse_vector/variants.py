@@ -1,4 +1,7 @@
-"""The six published variants that Lyu, Su and Li compare (Algorithms 1–6), for sensitivity Δ = 1; ε is what is claimed."""
+"""The six published variants that Lyu, Su and Li compare (Algorithms 1–6), for sensitivity Δ = 1; ε is what is claimed.
+
+Noise, cutoffs and refreshed thresholds agree with the public implementations of the six in DP-Sniper (Bichsel et al. 2021).
+"""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from itertools import product
 import flint
 
 from dpaudit.claims.balls import precision
-from proofs_checks.linear_bandits.joint.proof_steps import Ball, Step, inverse_log, number, supremum, vanishes
+from proofs_checks.shared.proof_steps import Ball, Step, inverse_log, number, supremum, vanishes
 
 Exponent = Callable[[Fraction, Fraction, Fraction, Fraction, Fraction], Fraction]
 

@@ -19,7 +19,7 @@ from typing import Any
 
 import flint
 
-from proofs_checks.linear_bandits.joint.proof_steps import Step, at_most_for_every_horizon, number
+from proofs_checks.shared.proof_steps import Step, at_most_for_every_horizon, number
 
 KAPPA = Fraction("8.3")
 

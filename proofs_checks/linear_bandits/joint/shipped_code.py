@@ -15,9 +15,9 @@ from algorithms.elimination.batch_plans import Plan, make_plan
 from algorithms.elimination.confidence import Calibration
 from algorithms.elimination.setting import Setting
 from algorithms.elimination.shuffled import epsilon0
-from proofs_checks.linear_bandits.joint.proof_steps import Step
 from proofs_checks.linear_bandits.joint.regret_sum import Size, central_gamma, reports_gamma
 from proofs_checks.linear_bandits.joint.second_routes import DELTA, STEPS, closed_epsilon0
+from proofs_checks.shared.proof_steps import Step
 
 ROUNDING = 1e-9  # relative, of floats in designs and widths
 SLACK = Fraction(1, 10**5)  # of ε, that the search for the tight ε0 leaves; κ = 8.3 for 8.277 has room for it

@@ -14,10 +14,10 @@ from scipy.stats import binom
 from dpaudit.claims import show
 from dpaudit.papers.checks import Check, Decision
 from proofs_checks.linear_bandits.joint.noise_steps import tail_steps
-from proofs_checks.linear_bandits.joint.proof_steps import broken, rows
 from proofs_checks.shared.decisions import Row, decided
 from proofs_checks.shared.laplace_tails import MP, chernoff, digits, log_tail, short, simulated_tail, tail, tail_of_distinct
 from proofs_checks.shared.measured_regret import CODE, regret_rows
+from proofs_checks.shared.proof_steps import broken, rows
 
 UNEQUAL = (
     [Fraction(1), Fraction(1, 2)],

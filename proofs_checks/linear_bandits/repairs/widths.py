@@ -14,12 +14,12 @@ from dpaudit.papers.checks import Check, Decision
 from proofs_checks.linear_bandits.algorithms.shuffled_regret import shuffled_regret
 from proofs_checks.linear_bandits.algorithms.width_code import code_width
 from proofs_checks.linear_bandits.joint.noise_steps import tail_steps, union_steps
-from proofs_checks.linear_bandits.joint.proof_steps import Step, broken, rows
 from proofs_checks.linear_bandits.lemmas import central as lemma_central
 from proofs_checks.linear_bandits.lemmas import local as lemma_local
 from proofs_checks.shared.decisions import Row, decided
 from proofs_checks.shared.laplace_tails import log_tail, short
 from proofs_checks.shared.measured_regret import CODE, regret_rows
+from proofs_checks.shared.proof_steps import Step, broken, rows
 
 SAME = "none, the same ε, for γ is computed from public numbers and released sums; it keeps P(error > γ) below 1/T"
 HORIZONS, SCALE, SIZE = (10, 10**6), 3.0, 7  # where the code is asked

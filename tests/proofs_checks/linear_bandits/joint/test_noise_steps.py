@@ -16,8 +16,8 @@ from proofs_checks.linear_bandits.joint.noise_steps import (
     tail_steps,
     union_steps,
 )
-from proofs_checks.linear_bandits.joint.proof_steps import broken
 from proofs_checks.shared.laplace_tails import tail_of_distinct
+from proofs_checks.shared.proof_steps import broken
 
 
 def test_all_steps_hold():

@@ -8,8 +8,8 @@ import pytest
 
 from algorithms.elimination import confidence, setting, shuffled
 from proofs_checks.linear_bandits.joint import shipped_code
-from proofs_checks.linear_bandits.joint.proof_steps import broken
 from proofs_checks.linear_bandits.joint.theorems import theorem1, theorem2, theorem3
+from proofs_checks.shared.proof_steps import broken
 
 MODELS = pytest.mark.parametrize("model", ["central", "local", "shuffled"])
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 import flint
 import pytest
 
-from proofs_checks.linear_bandits.joint.proof_steps import Step, at_most_for_every_horizon, broken, rows, supremum, vanishes
+from proofs_checks.shared.proof_steps import Step, at_most_for_every_horizon, broken, rows, supremum, vanishes
 
 
 def test_the_supremum_is_an_upper_bound_and_near():
