@@ -2,7 +2,7 @@
 
 Lemma 3, central. S_n = s_n − H_nθ*; I_n = ∫_{|λ|≤τ} exp(⟨λ, S_n⟩ − ½λ'H_nλ) dN(0, Λ⁻¹I) is a nonnegative supermartingale with
 I_0 ≤ 1, so that P(sup I_n ≥ 2T) ≤ 1/(2T) (Ville). I is even and convex in S, hence grows along rays: at |S|_{A⁻¹} ≥ β it is at
-least what it is at β, det(I + H/Λ)^{-1/2}e^{β²/2}·P(|G| ≤ τ), G ~ N(A⁻¹S, A⁻¹), and Λ is so large that this probability is at least
+least what it is at β, det(I + H/Λ)^{-1/2}e^{β²/2}·P(|G| ≤ τ), G ~ N(A⁻¹S, A⁻¹). Λ is so large that this probability is at least
 ½ (Markov).
 """
 
