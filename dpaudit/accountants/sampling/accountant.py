@@ -33,7 +33,7 @@ from dpaudit.claims.balls import ball, decimal, precision, upper
 
 METHOD = "Poisson-subsampled Gaussian, certified contour"
 _DIGITS = 15
-_FEW = 600  # releases up to which a grid of losses is tried
+_FEW, _VERY_FEW = 600, 12  # releases up to which a grid of losses is tried, and tried first
 _GOOD_DELTA = 1e-6
 _CUT = 10**10  # what is so many times less likely than δ is left out
 _RARE = Fraction(1, 2000)  # rates below are cut at once: high orders are ruled by what never happens
@@ -114,10 +114,10 @@ def _epsilon(composed: Composition, delta: Fraction, enough: Fraction | None = N
     curve = _closed(composed)
     if curve is not None:
         return closed_forms.least_epsilon(curve, delta)
-    if enough is None:
+    attempts = _attempts(composed, delta)
+    if enough is None and not _on_grid_first(composed):
         with suppress(ArithmeticError, ValueError), np.errstate(all="ignore"):
-            rare = composed.groups and max(group.rate for group in composed.groups) < _RARE
-            first = contour_epsilon(composed.with_cuts(delta / _CUT) if rare else composed, delta, MOST_PRODUCTS)
+            first = attempts.pop(0)(Ends(Fraction(0), Fraction(0)))
             if first.width <= GOOD:
                 return first
     elif enough:
@@ -128,7 +128,7 @@ def _epsilon(composed: Composition, delta: Fraction, enough: Fraction | None = N
     ends = Ends(Fraction(0), _simple_bound(composed, delta))
     if enough is not None and ends.upper <= enough:
         return ends
-    for attempt in _attempts(composed, delta):
+    for attempt in attempts:
         try:
             with np.errstate(all="ignore"):
                 found = attempt(ends)
@@ -155,17 +155,27 @@ def _largest_loss(composed: Composition) -> Fraction | None:
 
 
 def _attempts(composed: Composition, delta: Fraction) -> list[Callable[[Ends], Ends]]:
-    """Ways to enclose ε, cheap ones first."""
+    """Ways to enclose ε, cheap ones first; the grid alone needs to know an upper end."""
     attempts: list[Callable[[Ends], Ends]] = [lambda _: contour_epsilon(composed, delta, MOST_PRODUCTS)]
-    if composed.groups:
-        attempts.append(lambda _: contour_epsilon(composed.with_cuts(delta / _CUT), delta, MOST_PRODUCTS))
-        few = steps(composed.groups) <= _FEW and not composed.mu_squared and not composed.others
-        if few and composed.direction == "remove":
-            attempts.append(lambda known: grid_epsilon(composed.groups, delta, float(known.upper)))
-        elif few:
-            attempts.append(lambda known: added_epsilon(composed.groups, delta, float(known.upper)))
-        attempts.append(lambda _: contour_epsilon(composed.with_cuts(delta / _CUT), delta, PATIENT))
+    if not composed.groups:
+        return attempts
+    attempts.append(lambda _: contour_epsilon(composed.with_cuts(delta / _CUT), delta, MOST_PRODUCTS))
+    if max(group.rate for group in composed.groups) < _RARE:
+        attempts.reverse()
+    if _has_grid(composed):
+        by_grid = grid_epsilon if composed.direction == "remove" else added_epsilon
+        place = 0 if _on_grid_first(composed) else len(attempts)
+        attempts.insert(place, lambda known: by_grid(composed.groups, delta, float(known.upper)))
+    attempts.append(lambda _: contour_epsilon(composed.with_cuts(delta / _CUT), delta, PATIENT))
     return attempts
+
+
+def _has_grid(composed: Composition) -> bool:
+    return 0 < steps(composed.groups) <= _FEW and not composed.mu_squared and not composed.others
+
+
+def _on_grid_first(composed: Composition) -> bool:
+    return _has_grid(composed) and steps(composed.groups) <= _VERY_FEW
 
 
 def _delta(composed: Composition, epsilon: Fraction, enough: Fraction = Fraction(0)) -> tuple[Fraction, Fraction]:
@@ -197,7 +207,7 @@ def _delta_attempts(composed: Composition) -> list[Callable[[float], tuple[Fract
     attempts: list[Callable[[float], tuple[Fraction, Fraction]]] = [lambda at: contour_delta(composed, at, None)]
     if composed.groups:
         attempts.append(lambda at: contour_delta(composed, at, _CUT))
-        few = steps(composed.groups) <= _FEW and not composed.mu_squared and not composed.others
+        few = _has_grid(composed)
         if few and composed.direction == "remove":
             attempts.append(lambda at: grid_delta(composed.groups, at, 10 / max(at, 1e-3)))
         elif few:

@@ -38,7 +38,7 @@ _BITS = 96
 _BLOCK = 512  # terms that are summed in any order; the sums of blocks are added without rounding
 _FARTHEST, _LEFT_OUT = 60.0, 1e-26  # nats, and what a weight beyond is at most: e^−60 < 10^-26
 _SMALL = 0.34  # y up to which 1 − e^{−y} is no difference
-_JOINED = 2000  # cells of a law for bounds on its moments
+_JOINED = 400  # cells of a law for bounds on its moments
 _JOINT_ERROR = 2.0**-32  # relative, of sums of up to 2^20 numbers
 
 
