@@ -17,6 +17,12 @@ HEAD = (
     "are repeated within a run until they take 50 ms together, everybody's alike. Cost grows as a power of the size: the "
     "exponent is the slope of a line through the medians on logarithmic axes."
 )
+AUDITS = (
+    "In audits everybody's time includes the draws. dpaudit learns its score and thresholds from a fifth of the runs, whatever "
+    "the outputs are; jax-privacy takes one number as the score and tries all thresholds; privacy-estimates is told one. "
+    "Of a training's noise jax-privacy knows that it is Gaussian, and has a formula; dpaudit accounts for the curve of the "
+    "releases in the ledger, at every noise that it tries. StatDP, DP-Sniper and DP-Auditorium are not on the package index."
+)
 ALONE = "**Growth of what no peer does**"
 
 
@@ -31,7 +37,7 @@ def markdown(found: Sequence[Measured], environments: Sequence[Environment], dat
     for name, task in TASKS.items():
         if task.peers:
             lines += _compared(name, task, [one for one in found if one.task == name])
-    lines += ["", ALONE, "", "| work | size | values | CPU | exponent |", "| --- | --- | --- | --- | --- |"]
+    lines += ["", AUDITS, "", ALONE, "", "| work | size | values | CPU | exponent |", "| --- | --- | --- | --- | --- |"]
     lines += [_alone(task, [one for one in found if one.task == name]) for name, task in TASKS.items() if not task.peers]
     return "\n".join(lines) + "\n"
 
@@ -45,9 +51,13 @@ def _compared(name: str, task: Task, found: Sequence[Measured]) -> list[str]:
         own = next((each.median for each in found if (each.peer, each.size) == ("dpaudit", one.size)), math.nan)
         value = f"{one.value:.6g}" if task.has_value else ""
         spread = f"{time_text(one.median)} ({time_text(min(one.seconds))}–{time_text(max(one.seconds))})"
-        lines.append(f"| {one.size:,} | {one.peer} | {value} | {spread} | {one.median / own:,.1f} |")
+        lines.append(f"| {one.size:,} | {one.peer} | {value} | {spread} | {_ratio(one.median / own)} |")
     grown = ", ".join(f"{peer} {slope:.2f}" for peer, slope in exponents(found))
     return [*lines, "", f"Growth with {task.size}: {grown}."]
+
+
+def _ratio(ratio: float) -> str:
+    return f"{ratio:,.1f}" if ratio >= 1 else f"{ratio:.2g}"
 
 
 def _alone(task: Task, found: Sequence[Measured]) -> str:
