@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from dpaudit.channel.modes import Event
 from dpaudit.channel.weighted_sums import Query
 from dpaudit.claims import OBSERVERS, InvalidValue, Leak, positive
 from dpaudit.ledger import Cohort, Release
+from dpaudit.ledger.records.entry_texts import prepare
 from dpaudit.ledger.store.slot import check_key
 from dpaudit.noise import Noise, capped_steps, mechanism_of
 from dpaudit.sealed.array import Sealed, caller, in_one_interval
@@ -46,16 +48,30 @@ class Asked:
 
     def record(self, cost: tuple[Fraction | None, Fraction], **facts: Any) -> Release:
         """What a ledger writes of it, at this (ε, δ)."""
-        return Release(
-            name=self.name, mechanism=self.noise.name, parameters=self.noise.parameters(), sensitivity=self.sensitivity,
-            derived=self.derived, epsilon=cost[0], delta=cost[1], cohort=self.cohort, to=self.to, relation=self.relation, **facts,
-        )  # fmt: skip
+        tags = facts.pop("tags", {})
+        public = _record(self.noise, self.sensitivity, self.derived, cost, self.to, self.relation, tuple(facts.items()))
+        made = public.about(self.name, self.cohort)
+        return replace(made, tags=tags) if tags else made
 
     def event(self, kind: str, query: np.ndarray, output: np.ndarray, **more: Any) -> Event:
         """What an auditor sees of it."""
         return Event(
             self.name, self.noise, query, output, self.sensitivity, self.cohort, self.to, kind, derived=self.derived, **more
         )
+
+
+@lru_cache(maxsize=1024)
+def _record(
+    noise: Noise, sensitivity: Fraction, derived: Fraction | None, cost: tuple[Fraction | None, Fraction], to: str,
+    relation: str | None, facts: tuple[tuple[str, Any], ...],
+) -> Release:  # fmt: skip
+    """What releases of one noise, cost and observer share; a service makes many."""
+    return prepare(
+        Release(
+            name="any", mechanism=noise.name, parameters=noise.parameters(), sensitivity=sensitivity, derived=derived,
+            epsilon=cost[0], delta=cost[1], to=to, relation=relation, **dict(facts),
+        )
+    )  # fmt: skip
 
 
 def check_call(name: str, noise: Noise, to: str, key: str | None, *, entrywise: bool = True) -> None:

@@ -218,8 +218,10 @@ class Channel(Selecting):
         steps, record = asked.steps_of(value, units, self.trials), None
         if steps is not None and self.trials is None and (self.keeps_records or self._ledger is not None):
             # a record is about one run
-            once = Repetition(noise, steps, 1, units.size, rate)
-            paid = self._repeated_cost(once, delta) if rate else self._cost(noise, steps, units.size, share=delta)
+            if rate:
+                paid = self._repeated_cost(Repetition(noise, steps, 1, units.size, rate), delta)
+            else:
+                paid = self._cost(noise, steps, units.size, share=delta)
             record = asked.record(paid, steps=steps, coordinates=units.size, sampling=None if rate is None else show(rate))
         what = (name, "release", units.shape)
         output, fresh = self._pass(record, lambda: self._door.noise(noise, units, self._index), key, what)

@@ -15,6 +15,7 @@ Number = int | float | str | Fraction
 _DECIMAL = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,4})?\Z", re.ASCII)
 _RATIO = re.compile(r"[+-]?\d+/\d+\Z", re.ASCII)
 _LONGEST = 4096  # bits of a numerator or denominator
+_LARGEST_EPSILON = 10**300
 
 
 def exact(value: Number, name: str = "value") -> Fraction:
@@ -44,7 +45,7 @@ def exact(value: Number, name: str = "value") -> Fraction:
 
 def _refuse_long(number: Fraction, name: str) -> Fraction:
     """Sums and products of accepted numbers stay short enough to be written down."""
-    if max(abs(number.numerator), number.denominator).bit_length() > _LONGEST:
+    if number.numerator.bit_length() > _LONGEST or number.denominator.bit_length() > _LONGEST:
         raise InvalidValue(name, "a number of more than 1,200 digits", "shorter")
     return number
 
@@ -52,7 +53,7 @@ def _refuse_long(number: Fraction, name: str) -> Fraction:
 def exact_epsilon(value: Number, name: str = "epsilon") -> Fraction:
     """A privacy parameter ε: finite and not negative."""
     epsilon = exact(value, name)
-    if not 0 <= epsilon <= 10**300:
+    if not 0 <= epsilon.numerator <= _LARGEST_EPSILON * epsilon.denominator:
         raise InvalidValue(name, value, "zero or more, and at most 1e300")
     return epsilon
 
@@ -60,7 +61,7 @@ def exact_epsilon(value: Number, name: str = "epsilon") -> Fraction:
 def exact_delta(value: Number, name: str = "delta") -> Fraction:
     """A privacy parameter δ: at least 0 and below 1."""
     delta = exact(value, name)
-    if not 0 <= delta < 1:
+    if not 0 <= delta.numerator < delta.denominator:
         raise InvalidValue(name, value, "at least 0 and below 1")
     return delta
 
@@ -68,13 +69,15 @@ def exact_delta(value: Number, name: str = "delta") -> Fraction:
 def positive(value: Number, name: str) -> Fraction:
     """An exact number above zero."""
     number = exact(value, name)
-    if number <= 0:
+    if number.numerator <= 0:
         raise InvalidValue(name, value, "greater than 0")
     return number
 
 
 def whole(value: object, name: str, least: int = 1, most: int | None = None) -> int:
     """A whole number from ``least`` to ``most``; accepts ints and texts such as "10000" or "1e6"."""
+    if type(value) is int and least <= value and most is None and value.bit_length() <= _LONGEST:
+        return value
     try:
         number = exact(value, name) if isinstance(value, str | int | float | Fraction) else None
     except InvalidValue:

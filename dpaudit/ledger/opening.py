@@ -17,6 +17,7 @@ from dpaudit.ledger.spending.pure_sums import PureSums
 from dpaudit.ledger.store.files import is_ledger_file
 from dpaudit.ledger.store.interface import EntryStore
 from dpaudit.ledger.store.ledger import Ledger, first_entry
+from dpaudit.ledger.store.refusals import KeepsRefusals, Refusals
 from dpaudit.ledger.store.registry import scheme_of, store_of
 from dpaudit.ledger.store.sqlite import create
 
@@ -62,6 +63,17 @@ def open_ledger(
 def read_entries(path: str | Path) -> EntryStore:
     """The entries of a ledger or of an export, for reading."""
     return store_of(path)(_place(path), None)
+
+
+def read_refusals(path: str | Path) -> list[Refusals]:
+    """How many releases doors on this ledger refused, by hour and reason; none for what keeps no such counts."""
+    if not is_ledger(path):
+        return []
+    entries = read_entries(path)
+    try:
+        return entries.refusals() if isinstance(entries, KeepsRefusals) else []
+    finally:
+        entries.close()
 
 
 def shown_place(path: str | Path) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, ClassVar, Protocol
@@ -187,6 +188,8 @@ def to_units(values: ArrayLike, grid: Fraction = GRID) -> Units:
 
     Raises ``InvalidValue``, without showing the data, when the type is not float, int or bool.
     """
+    if type(values) is float and _power_of_two(grid):
+        return _one_unit(values, grid)
     numbers = _real(values)
     if not _power_of_two(grid):
         return _exact_units(numbers, grid)
@@ -199,6 +202,15 @@ def to_units(values: ArrayLike, grid: Fraction = GRID) -> Units:
     whole = np.floor(scaled)
     units = np.asarray((whole + (scaled - whole >= 0.5)).astype(np.int64))
     return np.clip(units, -LARGEST, LARGEST)
+
+
+def _one_unit(number: float, grid: Fraction) -> Units:
+    """The same for one float, without arrays: the usual release of a service."""
+    bound = 2.0 * float(LARGEST * grid.numerator) / grid.denominator
+    inside = 0.0 if math.isnan(number) else min(max(number, -bound), bound)
+    scaled = inside * float(grid.denominator) / float(grid.numerator)
+    whole = math.floor(scaled)
+    return np.asarray(min(max(whole + (scaled - whole >= 0.5), -LARGEST), LARGEST), np.int64)
 
 
 def _shifted(numbers: NDArray[Any], grid: Fraction) -> Units:
@@ -254,6 +266,8 @@ def as_units(units: ArrayLike) -> Units:
     numbers = np.asarray(units)
     if numbers.dtype.kind not in "biu":
         raise InvalidValue("units", numbers.dtype.type.__name__, "whole numbers; see to_units")
+    if numbers.ndim == 0:
+        return np.asarray(min(max(int(numbers), -(2**61)), 2**61), np.int64)
     signed = np.minimum(numbers, np.uint64(2**61)) if numbers.dtype == np.uint64 else numbers
     return np.clip(signed.astype(np.int64), -(2**61), 2**61)
 

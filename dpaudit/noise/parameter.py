@@ -38,7 +38,7 @@ def check_width(parameter: Parameter, grid: Fraction, name: str) -> None:
         return
     else:
         least, most = exact(float(parameter.min())), exact(float(parameter.max()))
-    if not (grid <= WIDEST * least and most <= WIDEST * grid):
+    if not (_at_most(grid, WIDEST, least) and _at_most(most, WIDEST, grid)):
         raise InvalidValue(name, _rounded(most if most > grid else least), f"between 2^-50 and 2^50 times the grid {show(grid)}")
 
 
@@ -46,6 +46,11 @@ def _rounded(number: Fraction) -> str:
     """For a message: numbers that are refused may have a thousand digits."""
     with localcontext(Context(prec=3, Emax=MAX_EMAX, Emin=MIN_EMIN)):
         return f"about {Decimal(number.numerator) / Decimal(number.denominator):.2e}"
+
+
+def _at_most(one: Fraction, times: int, other: Fraction) -> bool:
+    """one ≤ times · other, in whole numbers: a comparison of Fractions makes several of them."""
+    return one.numerator * other.denominator <= times * other.numerator * one.denominator
 
 
 def single(parameter: Parameter, name: str) -> Fraction:

@@ -15,7 +15,7 @@ from dpaudit.commands.options import add_account_options, add_amplify_options, a
 def account_command(options: argparse.Namespace) -> Answer:
     from dpaudit.accountants import account, odometer
     from dpaudit.accountants.spending_history import spending
-    from dpaudit.ledger.opening import shown_place
+    from dpaudit.ledger.opening import read_refusals, shown_place
     from dpaudit.report.content.account import Account, account_report
     from dpaudit.report.formats import write
 
@@ -39,7 +39,12 @@ def account_command(options: argparse.Namespace) -> Answer:
             **ledger_account.curves.to_dict(),
         }  # fmt: skip
 
-    report = account_report(ledger_account, document, lambda: spending(options.ledger, bound, delta=delta, fixed=options.fixed))
+    report = account_report(
+        ledger_account,
+        document,
+        lambda: spending(options.ledger, bound, delta=delta, fixed=options.fixed),
+        lambda: [(each.hour, each.reason, each.count) for each in read_refusals(options.ledger)],
+    )
     return (VIOLATED if ledger_account.over else HOLDS), write(options.format, report)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import threading
+from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
 from http import HTTPStatus
@@ -35,21 +36,22 @@ class Pages:
     def __init__(self, ledger: str) -> None:
         self.ledger = ledger
         self._lock = threading.Lock()
-        self._made: dict[str, tuple[int, str]] = {}
+        self._made: dict[str, tuple[object, str]] = {}
 
     def page(self, form: str) -> str:
         """Raises DpauditError and OSError for a ledger that cannot be read now."""
         with self._lock:
-            size = self.size()
-            if form not in self._made or self._made[form][0] != size:
-                self._made[form] = (size, _metrics(self._account("json")) if form == "metrics" else self._account(form))
+            state = self.state()
+            if form not in self._made or self._made[form][0] != state:
+                self._made[form] = (state, _metrics(self._account("json")) if form == "metrics" else self._account(form))
             return self._made[form][1]
 
-    def size(self) -> int:
+    def state(self) -> tuple[str, object]:
+        """What changes when anything that is shown does."""
         from dpaudit.ledger import open_ledger
 
         with open_ledger(self.ledger, readonly=True) as ledger:
-            return sum(1 for _ in ledger.entries())
+            return ledger.head().root, ledger.refusals()
 
     def _account(self, form: str) -> str:
         """As ``dpaudit account LEDGER`` writes it."""
@@ -78,18 +80,24 @@ def _metrics(account: str) -> str:
 
 
 def budget_metrics(ledger: str) -> str:
-    """The budget and what is left of it, as the door sees it; nothing without a budget."""
+    """The budget, what is left of it, as the door sees it, and what it refused; nothing without a budget."""
     from dpaudit.ledger import open_ledger
 
     with open_ledger(ledger, readonly=True) as opened:
         if opened.budget is None:
             return ""
+        refused = Counter({"budget": 0})
+        for each in opened.refusals():
+            refused[each.reason] += each.count
         left = max(opened.budget.epsilon - opened.spent()[0], Fraction(0))
         return (
             "# HELP dpaudit_epsilon_budget Budget that the door keeps.\n# TYPE dpaudit_epsilon_budget gauge\n"
             f"dpaudit_epsilon_budget {float_up(opened.budget.epsilon)!r}\n"
             "# HELP dpaudit_epsilon_left What the door would still grant, rounded down.\n# TYPE dpaudit_epsilon_left gauge\n"
             f"dpaudit_epsilon_left {float_down(left)!r}\n"
+            "# HELP dpaudit_refusals_total Releases that the door refused, by reason.\n"
+            "# TYPE dpaudit_refusals_total counter\n"
+            + "".join(f'dpaudit_refusals_total{{reason="{reason}"}} {count}\n' for reason, count in sorted(refused.items()))
         )
 
 

@@ -63,9 +63,7 @@ class Release:
 
     def __post_init__(self) -> None:
         for name in ("name", "mechanism", "to"):
-            plain(getattr(self, name), name)
-            if not getattr(self, name):
-                raise InvalidValue(name, "", "a text")
+            _check_text(getattr(self, name), name)
         if self.kind not in KINDS:
             raise InvalidValue("kind", self.kind, "one of " + ", ".join(KINDS))
         if type(self.n) is not int or not 0 <= self.n <= LARGEST:
@@ -78,8 +76,7 @@ class Release:
         put(self, "epsilon", None if self.epsilon is None else exact_epsilon(self.epsilon))
         put(self, "delta", exact_delta(self.delta))
         put(self, "cohort", Cohort.of(self.cohort))
-        if not all(map(is_plain, self.cohort.ids)):
-            raise InvalidValue("cohort", "an id with control characters", "made of texts without control characters")
+        _check_ids(self.cohort)
         put(self, "parameters", _mapping(self.parameters, "parameters", str))
         put(self, "tags", _mapping(self.tags, "tags", int))
         put(self, "extra", _mapping(self.extra, "extra", str))
@@ -105,6 +102,14 @@ class Release:
         """The same release with what was drawn; the rest was checked when it was made."""
         made = object.__new__(Release)
         made.__dict__.update(self.__dict__, values=as_units(values))
+        return made
+
+    def about(self, name: str, cohort: Cohort) -> Release:
+        """The same release under another name, of others' data; the rest was checked when it was made."""
+        _check_text(name, "name")
+        _check_ids(cohort)
+        made = object.__new__(Release)
+        made.__dict__.update(self.__dict__, name=name, cohort=cohort, _charge=self.charge().about(name, cohort))
         return made
 
     def charge(self) -> Charge:
@@ -179,6 +184,17 @@ def build(record: dict[str, Any], line: int | None) -> Release:
         return Release(**record)
     except InvalidValue as error:
         raise InvalidRecord(error.name, error.expected, line) from None
+
+
+def _check_text(text: Any, name: str) -> None:
+    plain(text, name)
+    if not text:
+        raise InvalidValue(name, "", "a text")
+
+
+def _check_ids(cohort: Cohort) -> None:
+    if cohort.ids and not all(map(is_plain, cohort.ids)):
+        raise InvalidValue("cohort", "an id with control characters", "made of texts without control characters")
 
 
 def _size(value: Any, name: str) -> Fraction:

@@ -51,7 +51,7 @@ class Budget:
         return cls(budget)
 
     def allows(self, spend: Spend) -> bool:
-        return spend[0] <= self.epsilon and spend[1] <= self.delta
+        return spend[0] <= self.epsilon and (not spend[1].numerator or spend[1] <= self.delta)
 
     def to_json(self) -> dict[str, str]:
         return {"delta": show(self.delta), "epsilon": show(self.epsilon)}
@@ -82,6 +82,12 @@ class Charge:
         """The same charge to others, without checking it again: replaying a ledger makes a million of them."""
         made = object.__new__(Charge)
         made.__dict__.update(self.__dict__, cohort=cohort)
+        return made
+
+    def about(self, name: str, cohort: Cohort) -> Charge:
+        """The same charge under another name, to others."""
+        made = self.to(cohort)
+        made.__dict__["name"] = name
         return made
 
 

@@ -41,6 +41,11 @@ class Pieces:
         self._clear()
         self._worst: Amounts | None = None
 
+    @property
+    def used(self) -> bool:
+        """Was anything added?"""
+        return bool(self._from or len(self._starts))
+
     def add(self, start: int, stop: int, amounts: Amounts) -> None:
         """Add to every record of [start, stop), which is not empty."""
         self._from.append(start)

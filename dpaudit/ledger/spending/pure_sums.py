@@ -25,6 +25,7 @@ class PureSums:
 
     def __init__(self) -> None:
         self._everyone = [_Total(), _Total(), _Total()]
+        self._shared: Amounts | None = _ZERO  # what everyone has spent, once it was asked for
         self._pieces = Pieces(columns=3)
         self._ids: dict[str, Amounts] = {}
         self._last = _ZERO
@@ -50,7 +51,7 @@ class PureSums:
         before = self._with_everyone(self._most() if cohort.everyone else self._most_in(cohort))
         if charge.epsilon is None or (before[2] and not nobody):
             raise InvalidValue("epsilon", None, "known for every charge of a record under a pure-sums budget")
-        return (_NONE, _NONE) if nobody else (before[0] + charge.epsilon, before[1] + charge.delta)
+        return (_NONE, _NONE) if nobody else (before[0] + charge.epsilon, _sum(before[1], charge.delta))
 
     def add(self, charge: Charge) -> None:
         cohort, epsilon = charge.cohort, charge.epsilon
@@ -61,6 +62,7 @@ class PureSums:
         if cohort.everyone:
             for total, amount in zip(self._everyone, amounts, strict=True):
                 total.add(amount)
+            self._shared = None
             return
         for start, stop in cohort.intervals:
             self._pieces.add(start, stop, amounts)
@@ -70,10 +72,12 @@ class PureSums:
             self._most_id = _join(self._most_id, after)
 
     def _with_everyone(self, amounts: Amounts) -> Amounts:
-        return _plus(tuple(total.fraction() for total in self._everyone), amounts)
+        if self._shared is None:
+            self._shared = tuple([total.fraction() for total in self._everyone])
+        return _plus(self._shared, amounts)
 
     def _most(self) -> Amounts:
-        return _join(self._pieces.worst(), self._most_id)
+        return _join(self._pieces.worst(), self._most_id) if self._pieces.used else self._most_id
 
     def _most_in(self, cohort: Cohort) -> Amounts:
         most = self._pieces.most(cohort.intervals) if cohort.intervals else _ZERO
@@ -88,13 +92,17 @@ class _Total:
     Where that denominator becomes too long the sum is rounded up, as in ``shorten_up``.
     """
 
-    __slots__ = ("_count", "_unit")
+    __slots__ = ("_count", "_shown", "_unit")
 
     def __init__(self) -> None:
         self._count, self._unit = 0, 1
+        self._shown: Fraction | None = _NONE  # as a fraction, once it was asked for
 
     def add(self, amount: Fraction) -> None:
         count, unit = amount.numerator, amount.denominator
+        if not count:
+            return
+        self._shown = None
         if unit != self._unit:
             common = lcm(unit, self._unit)
             self._count, count, self._unit = self._count * (common // self._unit), count * (common // unit), common
@@ -104,15 +112,24 @@ class _Total:
             self._count, self._unit = short.numerator, short.denominator
 
     def fraction(self) -> Fraction:
-        return Fraction(self._count, self._unit)
+        if self._shown is None:
+            self._shown = Fraction(self._count, self._unit)
+        return self._shown
 
 
 def _plus(a: Amounts, b: Amounts) -> Amounts:
-    return tuple(shorten_up(x + y) if y else x for x, y in zip(a, b, strict=True))
+    return a if b is _ZERO else tuple([shorten_up(_sum(x, y)) for x, y in zip(a, b, strict=True)])
+
+
+def _sum(x: Fraction, y: Fraction) -> Fraction:
+    """Most sums of δ are of zeros."""
+    return x + y if y.numerator else x
 
 
 def _join(a: Amounts, b: Amounts) -> Amounts:
     """The larger of each."""
+    if b is _ZERO:
+        return a
     x, y, z = a
     u, v, w = b
     return (u if x is u or x <= u else x, v if y is v or y <= v else y, w if z is w or z <= w else z)

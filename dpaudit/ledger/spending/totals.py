@@ -40,10 +40,10 @@ class SpendingTotals:
             self._touched = None if self._known() and budget.allows(self.spends.worst()) else []
         self.budget, self.filter_name = budget, filter_name
 
-    def spend(self, charge: Charge, who: Who) -> None:
-        """Charge ``who``, in the place of the charge's own cohort."""
+    def spend(self, charge: Charge, who: Who, allowed: bool = False) -> None:
+        """Charge ``who``, in the place of the charge's own cohort. ``allowed``: the filter was asked just now."""
         if not self.lenient:
-            self._spend_now(charge.to(as_cohort(who)))
+            self._spend_now(charge.to(as_cohort(who)), allowed)
             return
         if charge.epsilon is None:
             self._all_known = False
@@ -77,8 +77,8 @@ class SpendingTotals:
         """What makes the filter that the budget names, where it is another than this one."""
         return None if self.filter_name == self.spends.name else filter_named(self.filter_name)
 
-    def _spend_now(self, charge: Charge) -> None:
-        if self.budget is not None and self.filter_name == self.spends.name:
+    def _spend_now(self, charge: Charge, allowed: bool) -> None:
+        if not allowed and self.budget is not None and self.filter_name == self.spends.name:
             try:
                 cost = self.spends.would_cost(charge)
             except InvalidValue:

@@ -54,9 +54,12 @@ class Book(SpendingTotals):
         self.stored: dict[str, int] = {}  # idempotency key → place of its release
         self.releases = 0
         self.moved: str | None = None  # where to
+        self._allowed = False
         self._frames: dict[tuple[bytes, bytes], Charge] = {}  # of entries that were read in full
 
-    def apply(self, entry: bytes) -> None:
+    def apply(self, entry: bytes, allowed: bool = False) -> None:
+        """``allowed``: whoever writes it has asked the filter about its charge, and is not told again."""
+        self._allowed = allowed
         parts = split(entry)
         charge = None if parts is None else self._frames.get(parts.frame)
         try:
@@ -117,13 +120,13 @@ class Book(SpendingTotals):
         self.limit(budget, data["filter"])
 
     def _charge(self, charge: Charge, parts: EntryParts) -> None:
-        self.spend(charge, parts.who)
+        self.spend(charge, parts.who, self._allowed)
         self.open_charges[self.tree.size] = Open(charge, parts.who, parts.name, parts.key)
 
     def _release(self, charge: Charge, parts: EntryParts) -> None:
         key = parts.key
         if parts.charge is None:
-            self.spend(charge, parts.who)
+            self.spend(charge, parts.who, self._allowed)
         else:
             opened = self.open_charges.pop(parts.charge)
             same_name, key = opened.name in ("", parts.name), opened.key

@@ -19,7 +19,7 @@ Result = TypeVar("Result")
 MOST = 512  # requests in one commit; half or twice that changes neither rate nor memory much
 
 
-@dataclass
+@dataclass(slots=True)
 class Request:
     """What is to be done inside a transaction. ``durable``: its answer is handed out, so that the commit must be on disk."""
 
@@ -62,9 +62,15 @@ class CommitQueue:
         """The work's result, committed. Raises what it raised, or why nothing could be committed."""
         request = Request(work, durable, owner)
         with self._changed:
-            self._waiting.append(request)
-            if len(self._waiting) >= self._together:
-                self._arrived.notify()
+            alone = not self._led and not self._waiting and not self._linger
+            if alone:
+                self._led = True
+            else:
+                self._waiting.append(request)
+                if len(self._waiting) >= self._together:
+                    self._arrived.notify()
+        if alone:
+            self._lead([request])
         while not request.done:
             with self._changed:
                 while self._led and not request.done:
@@ -96,7 +102,8 @@ class CommitQueue:
                 request.done = True
             with self._changed:
                 self._led, self._together = False, min(len(batch) + len(self._waiting), MOST)
-                self._changed.notify_all()
+                if self._waiting or len(batch) > 1:
+                    self._changed.notify_all()
 
 
 def error_for_another(failure: BaseException | None) -> BaseException:

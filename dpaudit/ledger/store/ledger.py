@@ -13,7 +13,8 @@ from typing import Any, NoReturn, Self
 
 from dpaudit.claims import DpauditError, InvalidValue, show
 from dpaudit.ledger.errors import Interrupted, LedgerUnavailable, TamperedLedger, WrongKind
-from dpaudit.ledger.records.charge_entries import charge_to_json, matches
+from dpaudit.ledger.records.charge_entries import matches
+from dpaudit.ledger.records.entry_texts import charge_text, release_text
 from dpaudit.ledger.records.release import Release
 from dpaudit.ledger.records.source_digests import sources, version
 from dpaudit.ledger.records.strict_json import canonical
@@ -23,6 +24,7 @@ from dpaudit.ledger.spending.pure_sums import PureSums
 from dpaudit.ledger.store.book import FORMAT, LEDGER_KINDS, Book, catch_up, replay
 from dpaudit.ledger.store.commit_queue import CommitQueue, Request, Result
 from dpaudit.ledger.store.interface import CombiningStore, EntryStore
+from dpaudit.ledger.store.refusals import KeepsRefusals, RefusalCounter, Refusals, counted, forget
 from dpaudit.ledger.store.slot import Slot, check_key
 
 
@@ -48,6 +50,7 @@ class Ledger:
         self._behind = True  # the book may differ from what is committed
         self._shared = False  # did others write between the last two commits?
         self._closing: list[Callable[[], object]] = []
+        self.refused = RefusalCounter(entries.note_refusals if isinstance(entries, KeepsRefusals) else forget)
         self._refresh()
         if not entries.readonly:
             self.make_durable()  # what a killed process left unacknowledged counts from here on
@@ -130,6 +133,7 @@ class Ledger:
         kept = name if old is None or name is None else filter_for(kind_of(self._book.filter_name), new)
         self._put({"entry": "budget", **new.to_json(), "filter": kept or self._filter.name, **stamp})
 
+    @counted
     def charge(self, charge: Charge, key: str | None = None, *, later: bool = False) -> Slot:
         """Charge now, durably; then draw, and ``store`` in the slot. A charge that is never used stays spent.
 
@@ -147,28 +151,34 @@ class Ledger:
                 return Slot(self, charge, key, -1, done)
             if allowed_at != self._book.tree.size:  # equal: nothing was written since, and it was allowed
                 self._refuse(charge)
-            return Slot(self, charge, key, self._put(charge_to_json(charge, key)), None, later)
+            return Slot(self, charge, key, self._put_text(charge_text(charge, key), allowed=True), None, later)
 
         slot = self._submit(work, durable=not later)
         if later and slot.stored is not None:
             self.make_durable()
         return slot
 
+    @counted
     def append(self, release: Release, key: str | None = None) -> Release:
         """Charge and store at once, for values that need no draw; returns what is stored under the key."""
         charge = release.charge()
-        self._refuse_early(key, charge)
+        allowed_at = self._refuse_early(key, charge)
 
         def work() -> Release:
             done = self._find(key, charge)
             if done is not None:
                 return done
-            self._refuse(charge)
-            data = {"entry": "release", "release": release.to_json()}
-            self._put(data if key is None else {**data, "key": key})
+            if allowed_at != self._book.tree.size:
+                self._refuse(charge)
+            self._put_text(release_text(release, key=key), allowed=True)
             return release
 
         return self._submit(work)
+
+    def refusals(self) -> list[Refusals]:
+        """How many releases its budget refused, by hour; none where its store does not keep them. Not part of the record."""
+        self.refused.flush()
+        return self._entries.refusals() if isinstance(self._entries, KeepsRefusals) else []
 
     def make_durable(self) -> None:
         """Return when every entry that this object has seen will survive the machine."""
@@ -217,6 +227,7 @@ class Ledger:
                 self._closing.pop()()
         finally:
             with self._lock:
+                self.refused.flush()
                 self._entries.close()
 
     def __enter__(self) -> Self:
@@ -236,7 +247,7 @@ class Ledger:
             done = self._find(slot.key, slot.charge)
             if done is not None:
                 return done
-            self._put({"entry": "release", "charge": slot.place, "release": release.to_json()})
+            self._put_text(release_text(release, slot.place))
             return release
 
         return self._submit(work)
@@ -338,11 +349,15 @@ class Ledger:
         self._behind = False
 
     def _put(self, data: dict[str, Any]) -> int:
+        return self._put_text(canonical(data))
+
+    def _put_text(self, entry: bytes, allowed: bool = False) -> int:
+        """``allowed``: the filter was asked about its charge on this very state."""
         if self._book.moved is not None:
             raise LedgerUnavailable(self._entries.where, f"it was moved to {self._book.moved}; use that")
-        entry, place = canonical(data), self._book.tree.size
+        place = self._book.tree.size
         self._behind = True
-        self._book.apply(entry)
+        self._book.apply(entry, allowed)
         self._entries.write(place, entry, self._book.tree.root())
         return place
 

@@ -10,6 +10,7 @@ from dpaudit.ledger.spending.budget import Filter, Limit
 from dpaudit.ledger.spending.pure_sums import PureSums
 from dpaudit.ledger.store.ledger import Ledger, first_entry
 from dpaudit.ledger.store.merkle import tree_root
+from dpaudit.ledger.store.refusals import Refusals, summed
 
 
 class MemoryLedger(Ledger):
@@ -40,6 +41,7 @@ class MemoryEntries:
 
     def __init__(self, entries: list[bytes]) -> None:
         self._list, self._root = entries, tree_root(entries)
+        self._refused: list[Refusals] = []
 
     def snapshot(self) -> nullcontext[None]:
         return nullcontext()
@@ -63,6 +65,12 @@ class MemoryEntries:
 
     def make_durable(self, size: int) -> None:
         return None
+
+    def note_refusals(self, refused: Refusals) -> None:
+        self._refused = summed([*self._refused, refused])
+
+    def refusals(self) -> list[Refusals]:
+        return self._refused
 
     def close(self) -> None:
         return None

@@ -19,6 +19,7 @@ from dpaudit.noise.sampling.bernoulli import Probability, any_of, any_of_part, b
 from dpaudit.noise.sampling.source import Source
 
 _WORD = 32  # a digit's word ties about once in 10^8 draws
+_LONG_WORD = 2 * _WORD
 _RARE = 40  # G ≥ 2^J has probability e^-40 or less
 _BLOCK = 4096  # draws at a time: the words of a block fit in the cache
 _EXACT = 32  # digits summed in one float64 product, far from its 53 bits
@@ -33,6 +34,9 @@ class _Digits:
     thresholds: NDArray[np.uint32]  # (2J, 1): the digits of G, then those of G'
     weights: NDArray[np.float64]  # (2, 2J): low and high digits, signed
     above: Fraction  # a 2^J
+    column: NDArray[np.uint32]  # (2J,): the thresholds for one draw
+    places: NDArray[np.int64]  # (2J,): what each digit counts, signed
+    rare: int  # the first 64 binary digits of the probability that one draw has any digit from J on
 
 
 @lru_cache(maxsize=256)
@@ -45,7 +49,9 @@ def _digits(rate: Fraction) -> _Digits:
     low = np.array([2.0**j if j < _EXACT else 0.0 for j in range(count)])
     high = np.array([2.0 ** (j - _EXACT) if j >= _EXACT else 0.0 for j in range(count)])
     weights = np.stack([np.concatenate([low, -low]), np.concatenate([high, -high])])
-    return _Digits(probabilities, words[:, None], weights, rate * 2**count)
+    places = np.array([2**j for j in range(count)] + [-(2**j) for j in range(count)], dtype=np.int64)
+    rare = any_of(rate * 2**count, 2).prefix(_LONG_WORD)
+    return _Digits(probabilities, words[:, None], weights, rate * 2**count, words, places, rare)
 
 
 def add_two_sided(units: NDArray[np.int64], rate: Fraction, source: Source) -> NDArray[np.int64]:
@@ -54,6 +60,8 @@ def add_two_sided(units: NDArray[np.int64], rate: Fraction, source: Source) -> N
     The sum is clipped to ±(2^63 − 1), which is post-processing.
     """
     digits = _digits(rate)
+    if len(units) == 1:
+        return np.array([_add_one(int(units[0]), digits, source)], dtype=np.int64)
     noisy = np.empty_like(units)
     for start in range(0, len(units), _BLOCK):
         block = units[start : start + _BLOCK]
@@ -61,6 +69,22 @@ def add_two_sided(units: NDArray[np.int64], rate: Fraction, source: Source) -> N
         for index, excess in _above(digits, len(block), source).items():
             noisy[start + index] = min(max(int(noisy[start + index]) + excess, -_LIMIT), _LIMIT)
     return noisy
+
+
+def _add_one(unit: int, digits: _Digits, source: Source) -> int:
+    """The same for one number, in a fraction of the calls."""
+    below = source.words(len(digits.column), _WORD)
+    bits = below < digits.column
+    ties = below == digits.column
+    if np.count_nonzero(ties):
+        for place in np.flatnonzero(ties):
+            probability = digits.probabilities[place % len(digits.probabilities)]
+            bits[place] = decide(probability, int(below[place]), _WORD, source)
+    noisy = unit + int(digits.places.dot(bits))
+    last = int(source.words(1, _LONG_WORD)[0])
+    if last <= digits.rare and decide(any_of(digits.above, 2), last, _LONG_WORD, source):
+        noisy += _excess(digits, 1, _hits(digits.above, 0, 2, source, certain=True), source)[0]
+    return min(max(noisy, -_LIMIT), _LIMIT)
 
 
 def _below(digits: _Digits, count: int, source: Source) -> NDArray[np.int64]:
@@ -78,9 +102,14 @@ def _below(digits: _Digits, count: int, source: Source) -> NDArray[np.int64]:
 
 def _above(digits: _Digits, count: int, source: Source) -> dict[int, int]:
     """What the digits from J on add, where that is not 0. Given G ≥ 2^J, G // 2^J − 1 is geometric again."""
+    return _excess(digits, count, _hits(digits.above, 0, 2 * count, source), source)
+
+
+def _excess(digits: _Digits, count: int, hits: list[int], source: Source) -> dict[int, int]:
+    """By the draw that each of the hits belongs to."""
     excess: dict[int, int] = defaultdict(int)
     unit = 2 ** len(digits.probabilities)
-    for hit in _hits(digits.above, 0, 2 * count, source):
+    for hit in hits:
         multiple = 1
         while bernoulli(decay(digits.above), source):
             multiple += 1

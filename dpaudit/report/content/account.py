@@ -34,8 +34,10 @@ SEES = {
 HEADER = ("release", "n", "ε0", "holds", "ε", "theorem", "needs")
 NOT_SUMS = "These are plain sums of what each client's releases cost; the proven figure composes them more tightly."
 ODOMETER = "odometer: whenever one stops, what was released so far costs at most this, but for probability δ in all"
+COUNTED = "Doors count them beside the ledger; the counts are not part of its record."
 MOST_ROWS = 20
 
+Refused = tuple[str, str, int]  # hour, reason, how many
 Reading = tuple[int, str, Fraction, Fraction]  # releases so far, the last one's name, ε, δ
 
 
@@ -110,12 +112,27 @@ class Account:
         return {who: f"ε ≤ {at_most(e)}, δ = {show(d)}: {SEES[who]}" for who, (e, d) in self.bound.per_observer.items()}
 
 
-def account_report(account: Account, data: Callable[[], Any], spending: Callable[[], Spending]) -> Report:
-    """``spending``: how the figure grew, which only a page shows."""
-    return Report(lambda depth: _brief(account) if depth == "terminal" else _page(account, spending()), data)
+def account_report(
+    account: Account, data: Callable[[], Any], spending: Callable[[], Spending], refusals: Callable[[], Sequence[Refused]] = tuple
+) -> Report:
+    """``spending``: how the figure grew; ``refusals``: what doors refused. Only a page shows these."""
+    return Report(lambda depth: _brief(account) if depth == "terminal" else _page(account, spending(), refusals()), data)
 
 
-def _page(account: Account, spending: Spending) -> Document:
+def refusal_blocks(refusals: Sequence[Refused]) -> list[Block]:
+    """The latest hours first."""
+    if not refusals:
+        return []
+    rows = [(hour.replace("T", " ") + ":00", reason, f"{count:,}") for hour, reason, count in refusals[: -MOST_ROWS - 1 : -1]]
+    total = sum(count for _, _, count in refusals)
+    return [
+        Heading("Refusals", 2),
+        Paragraph(f"{total:,} releases were refused before any noise was drawn; they cost nothing. {COUNTED}"),
+        Table(("hour (UTC)", "reason", "refused"), rows),
+    ]
+
+
+def _page(account: Account, spending: Spending, refusals: Sequence[Refused]) -> Document:
     bound, limit = account.bound, account.limit
     state = () if limit is None else (" ", verdict_badge("over budget" if account.over else "within budget"))
     budget = "" if limit is None else f", budget ε = {at_most(limit[0])}, δ = {show(limit[1])}"
@@ -132,6 +149,7 @@ def _page(account: Account, spending: Spending) -> Document:
         Heading("Who pays most", 2),
         Paragraph(worst_text(bound.worst_client) if bound.worst_client else "nobody"),
         *share_blocks(spending.shares, spending.summed),
+        *refusal_blocks(refusals),
         *finding_blocks(account.findings),
     ]
     if bound.lines:

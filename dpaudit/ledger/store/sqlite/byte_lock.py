@@ -9,6 +9,7 @@ import fcntl
 import os
 import struct
 import sys
+from functools import cache
 
 _COMMAND: int | None = getattr(fcntl, "F_OFD_SETLK", None) if sys.maxsize > 2**32 else None
 
@@ -32,6 +33,7 @@ def free_byte(handle: int, byte: int) -> None:
     fcntl.fcntl(handle, _COMMAND, _wanted(fcntl.F_UNLCK, byte))
 
 
+@cache
 def _wanted(kind: int, byte: int) -> bytes:
     """struct flock of 64-bit Linux: type, whence, start, length, process."""
     return struct.pack("hhqqi4x", kind, os.SEEK_SET, byte, 1, 0)

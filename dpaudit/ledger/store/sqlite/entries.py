@@ -29,6 +29,7 @@ from types import TracebackType
 
 from dpaudit.ledger.errors import LedgerUnavailable, TamperedLedger
 from dpaudit.ledger.store.chunk_sizes import growing_chunks
+from dpaudit.ledger.store.refusals import Refusals, append_line, read_lines
 from dpaudit.ledger.store.sqlite.connections import (
     Copy,
     checked_layout,
@@ -65,6 +66,7 @@ class SqliteEntries:
 
     def __init__(self, path: Path, readonly: bool) -> None:
         self.where, self.readonly = str(path), readonly
+        self._named = named_errors(self.where)
         self._process = os.getpid()
         self._copy: Copy | None = None
         self._alone = not log_path(path).exists()
@@ -72,7 +74,7 @@ class SqliteEntries:
         self._log: SyncedLog | None = None
         self._seen: tuple[int, bytes] | None = None
         self._identity = (0, 0)
-        with named_errors(self.where):
+        with self._named:
             try:
                 self._open(path)
             except BaseException:
@@ -120,7 +122,7 @@ class SqliteEntries:
     def snapshot(self) -> Iterator[None]:
         """What is read inside belongs to one moment, after that of the head: entries grow before it does."""
         self._refuse_forked()
-        with named_errors(self.where):
+        with self._named:
             self._seen = None if self._head is None else self._head.read()
             self._connection.execute("BEGIN")
             try:
@@ -173,7 +175,7 @@ class SqliteEntries:
     def make_durable(self, size: int) -> None:
         """So many entries, at least, are on disk and under the head when this returns."""
         self._refuse_forked()
-        with named_errors(self.where):
+        with self._named:
             if self.readonly:
                 if self._log is not None:
                     self._log.sync(self._connection)
@@ -189,7 +191,7 @@ class SqliteEntries:
     def read(self, start: int) -> Iterator[tuple[int, bytes]]:
         """Entries from a place on, in chunks, so that no cursor stays open between them."""
         for rows in growing_chunks():
-            with named_errors(self.where):
+            with self._named:
                 chunk = self._chunk(start, rows)
             if not chunk:
                 return
@@ -224,6 +226,12 @@ class SqliteEntries:
         except (AttributeError, TypeError, ValueError):
             raise TamperedLedger(self.where, "the sealed head is damaged") from None
 
+    def note_refusals(self, refused: Refusals) -> None:
+        append_line(_refused_path(self.where), refused)
+
+    def refusals(self) -> list[Refusals]:
+        return read_lines(_refused_path(self.where))
+
     def close(self) -> None:
         """Fold the write-ahead log back, so that the ledger and its head are all there is; the last one to close does."""
         if os.getpid() != self._process:
@@ -249,6 +257,11 @@ class SqliteEntries:
             self._log.close()
 
 
+def _refused_path(where: str) -> Path:
+    path = Path(where).resolve()
+    return path.with_name(path.name + ".refused")
+
+
 class _Transaction:
     """A context manager of its own: one of generators would cost as much as the transaction itself."""
 
@@ -258,11 +271,11 @@ class _Transaction:
         self._entries = entries
 
     def __enter__(self) -> None:
-        with named_errors(self._entries.where):
+        with self._entries._named:
             self._entries._begin()
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        with named_errors(self._entries.where):
+        with self._entries._named:
             self._entries._end(failed=error is not None)
         if error is not None:
             raise_named(error, self._entries.where)

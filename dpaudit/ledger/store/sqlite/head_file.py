@@ -76,6 +76,7 @@ class HeadFile:
         self.handle = os.open(path, os.O_RDONLY if readonly else os.O_RDWR)
         self.writing = Turn(path, self._take, self._free, 0.0002)
         self.syncing = self.writing if readonly else self._sync_turn()
+        self._known: dict[bytes, tuple[int, bytes]] = {}  # what this process wrote last
         _open.add(self)
 
     def read(self) -> tuple[int, bytes]:
@@ -90,12 +91,17 @@ class HeadFile:
         """Put a newer head in the place of the older slot, durably."""
         first, second = self._slots()
         older = 0 if first is None or (second is not None and first < second) else _SLOT
-        os.pwrite(self.handle, _slot(size, root), older)
+        slot = _slot(size, root)
+        os.pwrite(self.handle, slot, older)
+        self._known = {slot: (size, root)}
         os.fdatasync(self.handle)
 
     def _slots(self) -> tuple[tuple[int, bytes] | None, tuple[int, bytes] | None]:
         data = os.pread(self.handle, _SLOT + _LENGTH, 0)
-        return _parse(data[:_LENGTH]), _parse(data[_SLOT:])
+        return self._parsed(data[:_LENGTH]), self._parsed(data[_SLOT:])
+
+    def _parsed(self, slot: bytes) -> tuple[int, bytes] | None:
+        return self._known.get(slot) or _parse(slot)
 
     def _take(self) -> bool:
         try:

@@ -60,6 +60,20 @@ def test_the_page_the_figures_and_the_metrics(address: str, ledger: Path) -> Non
     assert "dpaudit_epsilon_left 1.0" in get(address + "metrics")
 
 
+def test_refusals_are_shown_without_a_new_entry(address: str, ledger: Path) -> None:
+    assert 'dpaudit_refusals_total{reason="budget"} 0' in get(address + "metrics")
+    assert "Refusals" not in get(address)
+    with dp.open_ledger(ledger) as opened, dp.live(opened) as channel:
+        for _ in range(3):
+            with pytest.raises(dp.BudgetExceeded):
+                channel.release("refused-name", 0.0, dp.Laplace(scale=1), sensitivity=5)
+    assert 'dpaudit_refusals_total{reason="budget"} 3' in get(address + "metrics")
+    page = get(address)
+    assert "3 releases were refused before any noise was drawn" in page
+    assert "refused-name" not in page
+    assert json.loads(get(address + "account.json"))["epsilon"] == "1"
+
+
 @pytest.mark.parametrize(
     ("path", "headers", "code"),
     [("nothing", {}, 404), ("../today.ledger", {}, 404), ("", {"Host": "elsewhere.example:80"}, 403)],
