@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import dpaudit as dp
 from dpaudit.accountants.spending_history import STEPS
 from dpaudit.cli import main
+from dpaudit.ledger import Charge
 
 WIDTHS = [375, 1280]
 HOSTILE = "</title><script>console.error(1)</script><img src=x onerror=alert(1)>'\"&"
@@ -80,3 +83,30 @@ def test_on_paper_nothing_is_cut_off(releases: Path, open_page: Callable[..., An
     page.call("Emulation.setEmulatedMedia", media="print")
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
     assert page.evaluate("[...document.querySelectorAll('.wide')].every(d => d.scrollWidth <= d.clientWidth)")
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_refusals_are_shown_by_the_hour_the_latest_first(width: int, tmp_path: Path, open_page: Callable[..., Any]) -> None:
+    path = tmp_path / "today.ledger"
+    with dp.open_ledger(path, budget="1") as ledger, pytest.raises(dp.BudgetExceeded):
+        ledger.charge(Charge(Fraction(2), name="x"))
+    refused = path.with_name("today.ledger.refused")
+    refused.write_text("2026-01-31T09 budget 1200\n2026-01-31T10 budget 34\n<script>alert(1)</script>\n", encoding="utf-8")
+    page = open_page(account_page(path), width)
+    page.whole()
+    cells = page.evaluate("[...document.querySelectorAll('table')][0].innerText").split()
+    assert cells == [
+        "hour",
+        "(UTC)",
+        "reason",
+        "refused",
+        "2026-01-31",
+        "10:00",
+        "budget",
+        "34",
+        "2026-01-31",
+        "09:00",
+        "budget",
+        "1,200",
+    ]
+    assert "1,234 releases were refused" in page.evaluate("document.body.textContent")
