@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fcntl
+import hashlib
 import importlib.resources
 import importlib.util
 import json
@@ -100,15 +102,20 @@ def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def shared_cli(shared_folder: Path) -> Cli:
-    """Run a command that only reads, once per session however many tests look at its result."""
-    done: dict[tuple[str, ...], Completed] = {}
+def shared_cli(shared_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Cli:
+    """Run a command that only reads, once per run of the tests, however many tests and workers look at its result."""
+    workers = os.environ.get("PYTEST_XDIST_WORKER") is not None
+    place = tmp_path_factory.getbasetemp().parent if workers else tmp_path_factory.getbasetemp()
 
     def run(*arguments: object) -> Completed:
         key = tuple(str(argument) for argument in arguments)
-        if key not in done:
-            done[key] = run_console_script(*key, cwd=shared_folder)
-        return done[key]
+        file = place / f"command-{hashlib.sha256(repr(key).encode()).hexdigest()[:16]}.json"
+        with file.with_suffix(".lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not file.exists():
+                made = run_console_script(*key, cwd=shared_folder)
+                file.write_text(json.dumps([made.returncode, made.stdout, made.stderr]), encoding="utf-8")
+        return subprocess.CompletedProcess(list(key), *json.loads(file.read_text(encoding="utf-8")))
 
     return run
 
