@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any, NoReturn
+from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
@@ -32,6 +33,7 @@ __all__ = [
     "caller",
     "dependence",
     "gathered",
+    "living_seals",
     "one_record_each",
     "relation_of",
     "seal",
@@ -159,10 +161,23 @@ def in_one_interval(sealed: Sealed, width: float) -> bool:
     return common_width(sealed._private) <= width
 
 
+_LIVING: WeakValueDictionary[int, Sealed] = WeakValueDictionary()
+
+
+def living_seals() -> dict[int, Sealed]:
+    """Every sealed value that somebody holds, by its id; holding them here keeps their ids from being used again."""
+    return dict(_LIVING.items())
+
+
 class Sealed(NDArrayOperatorsMixin):
     """A private array. Known operations keep the trace; nothing turns it back into numbers but the door."""
 
-    __slots__ = ("_private", "_run")
+    __slots__ = ("__weakref__", "_private", "_run")
+
+    def __new__(cls, *arguments: object, **more: object) -> Sealed:
+        made = super().__new__(cls)
+        _LIVING[id(made)] = made
+        return made
 
     def __init__(self, private: Private, run: Run | None = None) -> None:
         self._private, self._run = private, current_run() if run is None else run

@@ -13,15 +13,10 @@ from dataclasses import dataclass
 from types import CodeType
 from typing import Any, TypeGuard
 
-from dpaudit.sealed.array import Sealed
+from dpaudit.sealed.array import Sealed, living_seals
 from dpaudit.subjects.sealed_search import sealed_within
 
 Seals = dict[int, Sealed]
-
-
-def living_seals() -> Seals:
-    """Every sealed value that somebody holds, by its id; holding them here keeps their ids from being used again."""
-    return {id(one): one for one in gc.get_objects() if type(one) is Sealed}
 
 
 def surviving_seals(before: Seals, apart: Any = ()) -> list[Sealed]:

@@ -18,11 +18,12 @@ from dpaudit.channel import Channel, Doors, Plan
 from dpaudit.claims import Bound, Claim, DpauditError, Finding, InvalidValue, Leak, Upper
 from dpaudit.claims.leak_watch import watching
 from dpaudit.ledger import Release
+from dpaudit.sealed.array import living_seals
 from dpaudit.sealed.runs import one_run
 from dpaudit.subjects import foreign_randomness as outside
 from dpaudit.subjects.sealed_search import refuse_sealed
 from dpaudit.subjects.subject import Subject, fresh
-from dpaudit.subjects.surviving_seals import find_memory, living_seals, surviving_seals
+from dpaudit.subjects.surviving_seals import find_memory, surviving_seals
 from dpaudit.verdict.ready_plan import ReadyPlan, epsilon_at, ready_plan
 
 simulate = Doors(amplified, composed).simulate  # a budget is kept here as a deployment keeps it
