@@ -124,7 +124,8 @@ def judge(figure: Figure, ours: Enclosure, pure: Fraction | None) -> tuple[Figur
     below = value < low * (1 - SLACK) or value < 0
     if below:
         note = "negative" if value < 0 else "below what an attack attains"
-        message = f"{figure.peer} {figure.version} says ε ≤ {value:.7g}, which is {note}: at least {show_down(ours.lower)}"
+        proven = f"at least {show_down(ours.lower)}, the certified lower end of ours"
+        message = f"{figure.peer} {figure.version} says ε ≤ {value:.7g}, which is {note}: {proven}"
         note = f"unsafe: {note}"
         finding = Finding("DPA004", message, f"{figure.peer} {figure.method}")
     elif pure is not None and value > float(pure) * (1 + SLACK):

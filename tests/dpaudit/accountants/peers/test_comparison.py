@@ -10,7 +10,10 @@ from dp_accounting.pld import pld_privacy_accountant, privacy_loss_distribution
 from dp_accounting.rdp import rdp_privacy_accountant
 from opacus.accountants import GaussianAccountant
 
-from dpaudit.accountants import account
+from dpaudit.accountants import Part, account
+from dpaudit.accountants.peers.calls import dp_accounting, opacus
+from dpaudit.accountants.peers.comparison import Figure, judge
+from dpaudit.accountants.sampling import SampledGaussian, sampled_epsilon
 from dpaudit.channel.release_cost import gaussian_epsilon
 from dpaudit.ledger import Release
 from dpaudit.noise import GRID, Gaussian, Laplace
@@ -57,3 +60,25 @@ def test_pure_sums_are_never_below_the_peers_figure_and_equal_it_at_delta_zero()
     peer.compose(dp_event.LaplaceDpEvent(10.0), 10)
     assert float(ours.epsilon) >= peer.get_epsilon(1e-9)
     assert float(Laplace("10").epsilon(STEPS) or 0) == pytest.approx(0.1)
+
+
+def test_a_figure_below_the_certified_lower_end_is_unsafe_and_the_finding_names_that_end() -> None:
+    """10,000 steps at q = 1e-4, σ = .5, δ = 1e-12: a limit theorem says .47, the loss distribution in floats 6.21 to 6.37, where
+    6.4508 is certified from below. The twins: a Rényi bound of the same steps, and the same accountant at δ = 1e-5."""
+    tiny = Fraction(1, 10**12)
+    part = Part(Gaussian("0.5"), STEPS, 10_000, sampling=Fraction(1, 10_000))
+    ours = sampled_epsilon([SampledGaussian("0.0001", "0.5", 10_000)], tiny)
+    for method, safe in (
+        (opacus("GaussianAccountant"), False),
+        (dp_accounting("PLDAccountant"), False),
+        (opacus("RDPAccountant"), True),
+    ):
+        figure, finding = judge(Figure("peer", "method", "1", method.compute([part], float(tiny))), ours, None)
+        assert figure.agrees == safe
+        assert (finding is None) == safe
+        if finding is not None:
+            assert figure.note == "unsafe: below what an attack attains"
+            assert "at least 6.4508" in finding.message
+    usual = sampled_epsilon([SampledGaussian("0.01", "1", 1000)], Fraction(1, 10**5))
+    step = Part(Gaussian("1"), STEPS, 1000, sampling=Fraction(1, 100))
+    assert judge(Figure("peer", "PLD", "1", dp_accounting("PLDAccountant").compute([step], 1e-5)), usual, None)[0].agrees
