@@ -137,9 +137,9 @@ def with_last_bit(rng: np.random.Generator, chance: float) -> np.ndarray:
 
 
 def test_a_mechanism_at_the_boundary_is_flagged_at_most_as_often_as_stated() -> None:
-    """The last bit is set 8 = e^ε times as often on D: the limit of both tests. 300 audits at α = 5 %; the limit is passed
+    """The last bit is set 8 = e^ε times as often on D: the limit of both tests. 120 audits at α = 5 %; the limit is passed
     with probability 10^-3 at most. Twin: 18 times as often is flagged by 90 % at least. Fixed seeds."""
-    audits, alpha = 300, 0.05
+    audits, alpha = 120, 0.05
     limit = stats.binom.ppf(1 - 1e-3, audits, alpha)
     flags = {0.4: 0, 0.9: 0}
     for chance in flags:
