@@ -8,6 +8,7 @@ import logging
 import os
 import sys
 from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import NoReturn
 
@@ -15,6 +16,7 @@ from dpaudit import __version__
 from dpaudit.claims import DpauditError
 from dpaudit.commands import HOLDS, UNUSABLE, Answer, fail, write_file
 from dpaudit.commands.registry import MODULES, command, fill_parser
+from dpaudit.commands.waiting import waiting
 
 
 class Parser(argparse.ArgumentParser):
@@ -36,7 +38,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _say_what_is_next()
         options = _parse(words)
         _check_output(options)
-        answer: Answer = options.command(options)
+        with nullcontext() if words[0] == "serve" else waiting(f"dpaudit {words[0]}"):  # serve is at work until it is stopped
+            answer: Answer = options.command(options)
         code, text = answer
         _write(text, options.output)
     except DpauditError as error:

@@ -16,6 +16,7 @@ from typing import Any
 from dpaudit.claims import DpauditError, InvalidValue, exact_delta, exact_epsilon, whole
 from dpaudit.claims.exit_codes import HOLDS, NOTHING, UNPROVEN, UNUSABLE, VIOLATED, worst
 from dpaudit.claims.json_text import as_json
+from dpaudit.commands.waiting import end_waiting
 
 Answer = tuple[int, str]
 PAGES = ("html", "markdown")
@@ -111,6 +112,7 @@ class progress:
     def __enter__(self) -> Callable[[str], None]:
         if not sys.stderr.isatty():
             return lambda _: None
+        end_waiting()
         from rich.console import Console
         from rich.progress import Progress
 

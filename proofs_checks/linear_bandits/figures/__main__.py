@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from multiprocessing import get_context
 from pathlib import Path
 
+from dpaudit.commands import progress
 from proofs_checks.linear_bandits.figures.regret_data import SEED, Point, Spot, wanted
 from proofs_checks.linear_bandits.figures.plots import draw, svg
 
@@ -18,8 +19,12 @@ FILES = {10: "regret", 1000: "core-set"}  # by number of actions
 def compute(count: int, seed: int, workers: int) -> list[Spot]:
     """All points of both figures; every point has its own seeds, so the number of workers changes nothing."""
     jobs = [(point, count, seed) for point in wanted()]
-    with get_context("spawn").Pool(workers) as pool:
-        return pool.map(_one, jobs, chunksize=1)
+    spots = []
+    with get_context("spawn").Pool(workers) as pool, progress("figures", len(jobs)) as tell:
+        for (_, curve, calibration, epsilon), spot in zip(wanted(), pool.imap(_one, jobs, chunksize=1), strict=True):
+            tell(f"{curve}, {calibration}" + (f", ε = {epsilon}" if epsilon else ""))
+            spots.append(spot)
+    return spots
 
 
 def _one(job: tuple[Point, int, int]) -> Spot:
