@@ -27,24 +27,25 @@ def lock_of(name: str) -> Path:
     return HERE / f"{name}.txt"
 
 
-def version_of(name: str) -> str:
+def version_of(name: str, lock: Path | None = None) -> str:
     """As its own lock has it."""
-    for line in lock_of(name).read_text().splitlines():
+    for line in (lock or lock_of(name)).read_text().splitlines():
         package, _, version = line.partition("==")
         if package.lower().replace("_", "-") == name:
             return version
     return "unknown"
 
 
-def environment(name: str) -> Environment:
-    """The peer's environment, installed if it is not there yet; a failure is reported, never hidden."""
-    folder, digest = CACHE / name, hashlib.sha256(lock_of(name).read_bytes()).hexdigest()
+def environment(name: str, lock: Path | None = None) -> Environment:
+    """The peer's environment, installed if it is not there yet; a failure is reported. ``lock``: one of another folder."""
+    lock = lock or lock_of(name)
+    folder, digest = CACHE / name, hashlib.sha256(lock.read_bytes()).hexdigest()
     python, stamp = folder / "bin" / "python", folder / "lock.sha256"
-    version = version_of(name)
+    version = version_of(name, lock)
     if not (stamp.exists() and stamp.read_text() == digest):
         try:
             subprocess.run([sys.executable, "-m", "venv", folder], check=True, capture_output=True, timeout=300)
-            install = [python, "-m", "pip", "install", "--quiet", "--requirement", lock_of(name)]
+            install = [python, "-m", "pip", "install", "--quiet", "--requirement", lock]
             subprocess.run(install, check=True, capture_output=True, timeout=1800)
         except (subprocess.SubprocessError, OSError) as failure:
             told = getattr(failure, "stderr", b"") or b""
