@@ -12,7 +12,8 @@ from dpaudit.sealed.array import Sealed, seal_whole
 from dpaudit.sealed.callers import caller
 from dpaudit.sealed.frames.columns import Categories, Column, raw_columns, read_bounds
 from dpaudit.sealed.frames.groups import GroupBy
-from dpaudit.sealed.frames.series import NotTraced, Series, not_traced
+from dpaudit.sealed.frames.rewrites import NotTraced, not_traced
+from dpaudit.sealed.frames.series import Series
 from dpaudit.sealed.runs import current_run
 
 _INSIDE = (

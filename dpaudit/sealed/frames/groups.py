@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from dpaudit.claims import InvalidValue
-from dpaudit.sealed.frames.series import Series, _both, grouped_count, not_traced
+from dpaudit.sealed.frames.rewrites import not_traced
+from dpaudit.sealed.frames.series import Series, _both, grouped_count
 
 
 class GroupBy:

@@ -12,44 +12,12 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from dpaudit.claims import DpauditError, InvalidValue, Leak
+from dpaudit.claims import InvalidValue, Leak
 from dpaudit.sealed.array import Sealed
 from dpaudit.sealed.callers import caller
+from dpaudit.sealed.frames.rewrites import not_traced
 
-REWRITES = {
-    "mean": "release .sum() and .count(), and divide what comes back",
-    "median": "channel.select over public candidates c, each with the score −|(x <= c).sum() − half the count|",
-    "std": "release .sum(), (x ** 2).sum() and .count(), and compute it from what comes back",
-    "min": "the bounds are public; for a robust end, select a quantile with channel.select over public candidates",
-    "unique": "the values of bounds are public; for keys that are not known, channel.threshold_counts",
-    "apply": "numpy functions of the column, .map({value: …}) of listed values, .where(condition, other)",
-    "iloc": "rows are private; frame[condition] keeps those that fulfil it",
-    "describe": "release .sum(), .count() or .value_counts(), each with its own noise",
-    "corr": "release (x * y).sum() and the like, and compute it from what comes back",
-    "pivot_table": "frame.groupby([first, second])[column].sum() has one entry for each pair of listed keys",
-}
-_ALIKE = {
-    "var": "std", "sem": "std", "quantile": "median", "max": "min", "idxmax": "min", "idxmin": "min", "nunique": "unique",
-    "drop_duplicates": "unique", "duplicated": "unique", "mode": "unique", "transform": "apply", "agg": "apply",
-    "aggregate": "apply", "iterrows": "iloc", "itertuples": "iloc", "head": "iloc", "tail": "iloc", "sort_values": "iloc",
-    "sample": "iloc", "at": "iloc", "iat": "iloc", "index": "iloc", "cov": "corr", "pivot": "pivot_table", "nlargest": "iloc",
-    "nsmallest": "iloc", "rank": "iloc", "tolist": "iloc", "to_list": "iloc", "items": "iloc",
-}  # fmt: skip
 _ROWS = "release .count() of the filtered rows instead"
-
-
-class NotTraced(DpauditError, AttributeError):
-    """An operation on a frame of which nobody knows how it depends on a record. Keeps its name, the place and what to write."""
-
-    def __init__(self, operation: str, where: str, rewrite: str) -> None:
-        self.operation, self.where, self.rewrite = operation, where, rewrite
-        super().__init__(f"{operation} of a sealed frame is not traced, at {where}; {rewrite}")
-
-
-def not_traced(name: str, what: str = "") -> NotTraced:
-    """The error for a method of pandas that is not known here; ``what``: in which state it is asked for."""
-    rewrite = REWRITES.get(_ALIKE.get(name, name), "use .sum(), .count(), .value_counts(), .groupby(…) and numpy functions")
-    return NotTraced(f".{name}{what}", caller(), rewrite)
 
 
 class Series(NDArrayOperatorsMixin):
@@ -214,8 +182,10 @@ class Series(NDArrayOperatorsMixin):
             raise not_traced("mean", " of filtered rows, or of a column with missing values,")
         return self.values.mean()
 
-    def value_counts(self, *, sort: bool = False) -> Any:
+    def value_counts(self, *, sort: bool = False, normalize: bool = False) -> Any:
         """How often each listed value occurs, in the order of the list."""
+        if normalize:
+            raise not_traced("value_counts", "(normalize=True)")
         if self.categories is None:
             raise not_traced("value_counts", " of numbers (list the values in bounds)")
         if sort:

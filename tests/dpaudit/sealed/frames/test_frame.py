@@ -12,7 +12,7 @@ import dpaudit as dp
 from dpaudit.claims import InvalidValue, Leak
 from dpaudit.sealed import unseal
 from dpaudit.sealed.array import Sealed, dependence
-from dpaudit.sealed.frames import NotTraced, SealedFrame
+from dpaudit.sealed.frames import SealedFrame
 
 BOUNDS = {"age": (0, 100), "income": (0, 1000, None), "city": ["Paris", "Rome", "Oslo"], "sex": ["f", "m", None]}
 ZONES = pd.DataFrame({"city": ["Paris", "Rome"], "zone": [1.0, 2.5], "land": ["France", "Italy"]})
@@ -100,28 +100,6 @@ def test_what_one_record_moves_is_what_it_can_move(asked: Any, replaced: float, 
     for removal, moves in ((False, replaced), (True, removed)):
         found = dependence(asked(dp.seal_frame(people(), BOUNDS, removal=removal)))
         assert found.sensitivity(1) == moves  # type: ignore[union-attr]
-
-
-@pytest.mark.parametrize(
-    ("asked", "rewrite"),
-    [
-        (lambda f: f["age"].median(), "channel.select"),
-        (lambda f: f["age"].std(), "release .sum()"),
-        (lambda f: f[f["age"] > 3]["age"].mean(), "release .sum() and .count()"),
-        (lambda f: f["income"].mean(), "release .sum() and .count()"),
-        (lambda f: f["age"].apply(abs), "numpy functions"),
-        (lambda f: f.groupby("city")["age"].mean(), "release .sum() and .count()"),
-        (lambda f: f.iterrows(), "frame[condition]"),
-        (lambda f: f["city"].nunique(), "channel.threshold_counts"),
-        (lambda f: f.pivot_table("age"), "groupby([first, second])"),
-        (lambda f: f.frobnicate(), ".groupby("),
-    ],
-)
-def test_what_is_not_traced_names_the_line_and_what_to_write(asked: Any, rewrite: str) -> None:
-    with pytest.raises(NotTraced) as caught:
-        asked(dp.seal_frame(people(), BOUNDS))
-    assert rewrite in str(caught.value)
-    assert caught.value.where.startswith("test_frame.py:")
 
 
 @pytest.mark.parametrize(
