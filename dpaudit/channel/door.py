@@ -328,9 +328,11 @@ class Channel(Selecting):
             progress.follow(asked, kind, call)
 
     def _batch_record(self, asked: Asked, records: Records, share: Any, sums_only: bool) -> Release | None:
-        """The record of a batch of reports; None for many trials, as a record is about one run."""
+        """The record of a batch of reports; None for many trials, as a record is about one run, and where nobody reads it. A
+        plan does: it fixes the crowd."""
         steps, shuffled = asked.report_steps(), asked.to == "shuffled"
-        if steps is None or self.trials is not None:
+        read = self.keeps_records or self._ledger is not None or bool(self._plans)
+        if steps is None or self.trials is not None or not read:
             return None
         crowd = crowd_of(asked, records, steps)
         paid = self._cost(asked.noise, steps, 1, crowd if shuffled else None, share=share)

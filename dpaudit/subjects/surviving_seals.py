@@ -23,8 +23,10 @@ def surviving_seals(before: Seals, apart: Any = ()) -> list[Sealed]:
     """Those that are held now and were not ``before``, but for what ``apart`` holds, such as the events of an audit's door."""
     if living_seals().keys() <= before.keys():
         return []
-    gc.collect()  # what only holds itself is nobody's
     known = before.keys() | sealed_within(apart)
+    if living_seals().keys() <= known:
+        return []
+    gc.collect()  # what only holds itself is nobody's
     return [one for name, one in living_seals().items() if name not in known]
 
 

@@ -44,6 +44,7 @@ def _compare(subject: Subject, data: Any, other: Any, channel: Channel) -> str |
 
 def _write(subject: Subject, data: Any, channel: Channel) -> OutputLog:
     """What is written in one run; up to where it fails, if it does."""
+    channel.keeps_records = False  # no accountant reads these runs
     with recording_output() as log, suppress(Exception):
         subject.run(fresh(data), channel)
     return log
@@ -52,6 +53,7 @@ def _write(subject: Subject, data: Any, channel: Channel) -> OutputLog:
 def _write_again(subject: Subject, data: Any, channel: Channel) -> OutputLog | None:
     """The same with the outputs of that run pinned; None where it takes another path, which is a finding of its own."""
     with recording_output() as log, replay(channel) as pinned:
+        pinned.keeps_records = False
         try:
             subject.run(fresh(data), pinned)
         except PathChanged:

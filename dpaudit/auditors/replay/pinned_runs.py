@@ -252,7 +252,7 @@ def far_replay(subject: Subject, seed: int, rng: np.random.Generator) -> Finding
     pairs = subject.neighbours.pairs(rng)
     for data in subject.neighbours.others(rng):
         try:
-            play(subject, pairs[0][0], data, seed, None)
+            play(subject, pairs[0][0], data, seed, None, records=False)
         except PathChanged as changed:
             return Finding(
                 "DPA002",

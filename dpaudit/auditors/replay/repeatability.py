@@ -31,11 +31,13 @@ def check_repeatable(subject: Subject, sides: Sequence[Any], seed: int) -> Findi
 def check_memory(subject: Subject, sides: Sequence[Any], seed: int) -> Finding | None:
     """Repeat a run after runs on all the other data: a subject that remembers them asks something else, or takes another path."""
     data = sides[0]
-    first = play(subject, data, data, seed, None)
+    first = play(subject, data, data, seed, None, records=False)
     for other in sides[1:]:
         with simulate(seed, every_report=True) as channel, suppress(DpauditError):
+            channel.keeps_records = False  # no accountant reads these runs
             subject.run(fresh(other), channel)
     with replay(Transcript([event.output for event in first.events], seed)) as pinned:
+        pinned.keeps_records = False
         try:
             subject.run(fresh(data), pinned)
         except PathChanged:
@@ -58,7 +60,7 @@ def mixed_data(subject: Subject, pairs: Sequence[tuple[Any, Any]], seed: int) ->
 
 def _repeated(subject: Subject, data: Any, seed: int) -> Finding | None:
     try:
-        one = play(subject, data, data, seed, None)
+        one = play(subject, data, data, seed, None, records=False)
     except PathChanged as changed:
         return Finding("DPA002", changed.detail + " although the data was the same", f"release {changed.release + 1}")
     for event, mirror in zip(one.events, one.mirror, strict=True):

@@ -28,7 +28,8 @@ RUNS = (
 SIZES = (-2.0, 4.0)  # outputs ±10^U(…): sizes of sums, thresholds and counts; larger ones make loops over them endless
 NEAR = (-2.0, 1.0)  # the same around the query
 WORK = 10**7  # of all runs together: …
-RUN, RELEASE, RECORD = 1000, 200, 10  # … each run, release and record counts so much, each coordinate that is released 1
+RUN, RELEASE, RECORD = 10_000, 3000, 10  # … each run, release and record counts so much, each coordinate that is released 1: by
+# what they take. A run of many releases meets as many outputs as many runs of few.
 
 
 SEALED_TEXT = "<sealed private data>"  # what sealed data shows of itself
