@@ -20,6 +20,7 @@ PUBLIC = {
     "ledger": ("Budget", "open_ledger"),
     "neighbours": ("add_remove", "replace_one"),
     "noise": (
+        "Binomial",
         "Exponential",
         "Gaussian",
         "KaryResponse",

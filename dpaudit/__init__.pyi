@@ -19,6 +19,7 @@ from dpaudit.ledger import Budget as Budget
 from dpaudit.ledger import open_ledger as open_ledger
 from dpaudit.neighbours import add_remove as add_remove
 from dpaudit.neighbours import replace_one as replace_one
+from dpaudit.noise import Binomial as Binomial
 from dpaudit.noise import Exponential as Exponential
 from dpaudit.noise import Gaussian as Gaussian
 from dpaudit.noise import KaryResponse as KaryResponse
@@ -41,6 +42,7 @@ __version__: str
 PUBLIC: dict[str, tuple[str, ...]]
 FORMER: dict[str, tuple[str, ...]]
 __all__ = [
+    "Binomial",
     "Bound",
     "Budget",
     "BudgetExceeded",

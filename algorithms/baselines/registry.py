@@ -19,6 +19,7 @@ from algorithms.baselines.arms.tenenbaum import Tenenbaum
 from algorithms.baselines.baseline_subject import baseline_subject
 from algorithms.baselines.blocks import Setting, System
 from algorithms.baselines.linear.chowdhury_zhou import ChowdhuryZhou
+from algorithms.baselines.linear.chowdhury_zhou_binomial import ChowdhuryZhouBinomial
 from algorithms.baselines.linear.garcelon import Garcelon
 from algorithms.baselines.linear.han import Han
 from algorithms.baselines.linear.han_gradient import HanGradient
@@ -60,10 +61,11 @@ class Baseline:
     unconfirmed: str = ""  # what could not be confirmed from the original paper; empty where all was
     unproven: str = ""  # why no theorem here carries its claim; empty where one does
     contextual: bool = False  # it may be run with stochastic contexts
+    sums: bool = False  # what leaves its shuffler is a sum, released as such
 
     @property
     def observer(self) -> str:
-        return {"nonprivate": "actions", "shuffled": "shuffled"}.get(self.model, "server")
+        return {"nonprivate": "actions", "shuffled": "server" if self.sums else "shuffled"}.get(self.model, "server")
 
 
 SYSTEMS = {
@@ -114,6 +116,12 @@ SYSTEMS = {
             lambda at: ChowdhuryZhou(at.epsilon, at.delta, at.horizon, at.dimension), "shuffled", "3/5",
             approximate=True, unconfirmed="σ, batch length and widths",
             unproven="no theorem here amplifies shuffled Gaussian reports: they are charged unshuffled", contextual=True,
+        ),
+        Baseline(
+            "chowdhury-zhou-binomial", "Chowdhury and Zhou 2022, vector sums",
+            lambda at: ChowdhuryZhouBinomial(at.epsilon, at.delta, at.horizon, at.dimension), "shuffled", "3/5",
+            approximate=True, unconfirmed="the constant of the coins (here fair ones that hide bits), batch length and widths",
+            contextual=True, sums=True,
         ),
     )
 }  # fmt: skip
@@ -172,5 +180,5 @@ def _factory(name: str) -> Callable[..., Subject]:
 
 (
     oful, phased_elimination, shariff_sheffet, shariff_sheffet_wishart, sajed_sheffet, ren, tenenbaum, zheng, han, han_gradient,
-    garcelon, chowdhury_zhou,
+    garcelon, chowdhury_zhou, chowdhury_zhou_binomial,
 ) = (_factory(name) for name in SYSTEMS)  # fmt: skip

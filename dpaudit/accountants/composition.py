@@ -107,7 +107,7 @@ class Read:
     @property
     def failure(self) -> Fraction:
         """The probability with which it shows what its mechanism does not account for."""
-        return Fraction(self.release.failure or 0)
+        return max(Fraction(self.release.failure or 0), self.noise.failure)
 
     def part(self, shuffled: int | None = None) -> AnyPart:
         """As what is composed."""
@@ -199,7 +199,7 @@ def target_delta(releases: Sequence[Release], budget: Budget | None, delta: Numb
     stated = [read for read in map(StatedRead.of, releases) if read is not None]
     pure = all(_is_pure(release.mechanism) and release.kind != "shuffled" for release in releases)
     pure = pure and all(read.guarantee.pure is not None for read in stated)
-    failures = sum((Fraction(release.failure or 0) for release in releases), Fraction(0))
+    failures = sum((read.failure * read.count for read in map(read_release, releases) if isinstance(read, Read)), Fraction(0))
     least_delta = min(stated_failures([read.part() for read in stated]) + failures, _MOST_DELTA)
     return least_delta if pure else min(least_delta + DEFAULT_DELTA, _MOST_DELTA)
 
@@ -264,7 +264,8 @@ def _line(read: AnyRead, delta: Fraction) -> Line:
     if read.failure and pure is not None:
         enough = read.failure <= delta
         needs = f"sensitivity {_known(release)}" if enough else f"needs δ of at least {show(read.failure)}"
-        return Line(release.name, read.clients, pure, enough, pure, THRESHOLDED, needs, read.failure)
+        theorem = read.noise.theorem if read.noise.fails else THRESHOLDED
+        return Line(release.name, read.clients, pure, enough, pure, theorem, needs, read.failure)
     if release.kind == "shuffled" and pure is not None:
         return _shuffled_line(read, pure, delta)
     if pure is None:

@@ -13,7 +13,7 @@ import numpy as np
 from dpaudit.channel.client_reports import Records, hidden_among
 from dpaudit.channel.modes import Event
 from dpaudit.channel.weighted_sums import Query
-from dpaudit.claims import OBSERVERS, InvalidValue, Leak, positive
+from dpaudit.claims import OBSERVERS, InvalidValue, Leak, positive, show
 from dpaudit.ledger import Cohort, Release
 from dpaudit.ledger.records.entry_texts import prepare
 from dpaudit.ledger.store.slot import check_key
@@ -49,6 +49,8 @@ class Asked:
     def record(self, cost: tuple[Fraction | None, Fraction], **facts: Any) -> Release:
         """What a ledger writes of it, at this (ε, δ)."""
         tags = facts.pop("tags", {})
+        if self.noise.fails:
+            facts["failure"] = show(self.noise.failure)
         public = _record(self.noise, self.sensitivity, self.derived, cost, self.to, self.relation, tuple(facts.items()))
         made = public.about(self.name, self.cohort)
         return replace(made, tags=tags) if tags else made
@@ -85,6 +87,14 @@ def check_call(name: str, noise: Noise, to: str, key: str | None, *, entrywise: 
         raise InvalidValue("noise", noise.name, f"noise for numbers: that is released by {call}" if entrywise else "a selection")
     if to not in OBSERVERS:
         raise InvalidValue("to", to if isinstance(to, str) else type(to).__name__, "one of " + ", ".join(OBSERVERS))
+
+
+def refuse_failing(noise: Noise) -> None:
+    """Of noise that brings a failure with it only plain releases are accounted for."""
+    if noise.fails:
+        raise InvalidValue(
+            "noise", noise.name, "released by channel.release(…) alone: no theorem here streams, samples or shuffles it"
+        )
 
 
 def declared_sensitivity(sensitivity: Any, trials: int | None) -> Any:

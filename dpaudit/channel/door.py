@@ -13,7 +13,16 @@ import numpy as np
 from numpy.random import default_rng
 
 from dpaudit.channel.client_reports import Records, Reports, as_records, multiset, read_interval
-from dpaudit.channel.declarations import Asked, check_call, crowd_of, declared_sensitivity, joined, query_units, tag_counts
+from dpaudit.channel.declarations import (
+    Asked,
+    check_call,
+    crowd_of,
+    declared_sensitivity,
+    joined,
+    query_units,
+    refuse_failing,
+    tag_counts,
+)  # fmt: skip
 from dpaudit.channel.discretion import discreet
 from dpaudit.channel.foreign.known_guarantee import known
 from dpaudit.channel.keyed_releases import Kept, written
@@ -256,6 +265,7 @@ class Channel(Selecting):
         them sees the noise of all the reports in a sum.
         """
         check_call(name, noise, to, key)
+        refuse_failing(noise)
         clamp = read_interval(interval, declared_sensitivity(sensitivity, self.trials))
         records = as_records(values, tags, self.trials, clamp)
         sealed, shuffled = records.sealed(), to == "shuffled"

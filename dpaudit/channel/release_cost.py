@@ -44,7 +44,7 @@ def plain_sums(repeated: Repetition, delta: Fraction) -> tuple[Fraction | None, 
     """Σε, or Σρ where there is no ε: what a door charges to which no theorem was handed. A sample counts for nothing."""
     pure = repeated.noise.epsilon(repeated.steps)
     if pure is not None:
-        return repeated.count * pure, Fraction(0)
+        return repeated.count * pure, repeated.count * repeated.noise.failure
     summed = repeated.count * rho(repeated.noise, repeated.steps)
     return (zcdp_epsilon(summed, delta), delta) if delta else (None, Fraction(0))
 
@@ -71,11 +71,11 @@ def cost(
     pure = noise.epsilon(steps)
     if pure is None:
         return (gaussian_epsilon(noise, steps, delta, coordinates), delta) if delta else (None, Fraction(0))
-    if shuffled is not None and delta:
+    if shuffled is not None and delta and not noise.fails:
         amplified = amplify(noise, pure, shuffled, delta)
         if amplified < pure:
             return amplified, delta
-    return pure, Fraction(0)
+    return pure, noise.failure
 
 
 @lru_cache(maxsize=4096)

@@ -72,7 +72,7 @@ def query_of(name: str, value: Any, noise: Noise, budget: Fraction | None) -> Qu
     """The query on the grid that its trace gives; as it is, where it is no weighted sum or the noise has a grid of its own."""
     in_force = _in_force.get()
     epsilon = budget if in_force is None else in_force[1]
-    if noise.grid != GRID or noise.norm not in (1, 2):
+    if noise.grid != GRID or noise.norm not in (1, 2) or noise.fails:
         return Query(value, noise)
     if not isinstance(value, Sealed):
         known = None if in_force is None else in_force[0].of.get(name)

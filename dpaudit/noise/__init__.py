@@ -1,5 +1,6 @@
 """Mechanisms on a grid: exact sampling, simulation, log-probability, privacy curve. One file per family."""
 
+from dpaudit.noise.coins.binomial import Binomial
 from dpaudit.noise.encodings.optimized_unary_response import OptimizedUnaryResponse
 from dpaudit.noise.encodings.unary_response import UnaryResponse
 from dpaudit.noise.gaussian import Gaussian
@@ -20,6 +21,7 @@ __all__ = [
     "GRID",
     "MECHANISMS",
     "SELECTIONS",
+    "Binomial",
     "Exponential",
     "Gaussian",
     "KaryResponse",

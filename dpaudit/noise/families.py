@@ -22,6 +22,8 @@ class Mechanism:
     forms: ClassVar[dict[str, WrittenForm]]
     entrywise: ClassVar[bool] = True
     blanket: ClassVar[str] = "same"
+    fails: ClassVar[bool] = False
+    failure: Fraction = Fraction(0)
     verb: ClassVar[str] = "release"
 
     def output_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:

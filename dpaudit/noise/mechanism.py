@@ -41,7 +41,8 @@ class Noise(Protocol):
     norm: ClassVar[
         int
     ]  # that sensitivity is measured in: 1 or 2; 0 counts the entries that change, −1 is the largest move of one
-    pure: ClassVar[bool]  # is there a finite ε at δ = 0?
+    pure: ClassVar[bool]  # is there a finite ε at δ = 0, or at the failure that it brings with it?
+    fails: ClassVar[bool]  # does it bring one? Then it is released as it is: not reported, sampled, streamed or calibrated
     stronger: ClassVar[int]  # 1: more of its size is more private; −1: less is
     most_changes: ClassVar[int]  # ``delta`` also answers for so many equal releases at once, as one with so many times the move
     entrywise: ClassVar[
@@ -67,6 +68,10 @@ class Noise(Protocol):
 
     @property
     def size(self) -> Parameter: ...
+
+    @property
+    def failure(self) -> Fraction:
+        """With this probability a release shows more than ``epsilon`` says; 0 unless it ``fails``."""
 
     @property
     def width_units(self) -> Fraction:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from dpaudit.claims import InvalidValue, WrittenForm
+from dpaudit.noise.coins.binomial import Binomial
 from dpaudit.noise.encodings.optimized_unary_response import OptimizedUnaryResponse
 from dpaudit.noise.encodings.unary_response import UnaryResponse
 from dpaudit.noise.gaussian import Gaussian
@@ -16,7 +17,7 @@ from dpaudit.noise.randomized_response import RandomizedResponse
 from dpaudit.noise.selection.registry import SELECTIONS
 
 _CLASSES: tuple[type[Noise], ...] = (
-    Laplace, Gaussian, RandomizedResponse, KaryResponse, UnaryResponse, OptimizedUnaryResponse,
+    Laplace, Gaussian, RandomizedResponse, KaryResponse, UnaryResponse, OptimizedUnaryResponse, Binomial,
 )  # fmt: skip
 MECHANISMS: Mapping[str, type[Noise]] = MappingProxyType({each.name: each for each in _CLASSES})
 

@@ -141,7 +141,7 @@ def _key(release: Release) -> tuple[str, str, str, int | None]:
 
 def _factor(release: Release, subject: Subject) -> float | None:
     claim, kind = subject.claim, MECHANISMS.get(release.mechanism)
-    if release.kind == "shuffled" or kind is None or kind.stronger < 0 or not kind.entrywise:
+    if release.kind == "shuffled" or kind is None or kind.fails or kind.stronger < 0 or not kind.entrywise:
         return None
     if not kind.pure and not claim.delta:
         return None

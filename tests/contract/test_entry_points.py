@@ -21,7 +21,7 @@ QUICK = ("--samples", "1000", "--seed", "1")
 REGISTERED = [
     "central", "local", "shuffled", "nonprivate", "central-nocore", "optimistic", "optimistic-local", "optimistic-shuffled",
     "oful", "phased-elimination", "shariff-sheffet", "sajed-sheffet", "ren", "tenenbaum", "zheng", "han", "garcelon",
-    "chowdhury-zhou", "shariff-sheffet-wishart", "han-gradient",
+    "chowdhury-zhou", "chowdhury-zhou-binomial", "shariff-sheffet-wishart", "han-gradient",
 ]  # fmt: skip
 
 FACTORY = dedent(

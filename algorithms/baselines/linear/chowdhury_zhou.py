@@ -2,7 +2,7 @@
 
 Batches of B = T^(3/5) rounds; σ = 4√(2 log(2.5B/δ) log(2/δ))/(ε√B) for each report, by the amplification of approximate local
 privacy. Neither was confirmed from the paper. dpaudit knows no theorem that amplifies Gaussian reports, so that it charges
-what one report costs unshuffled. The other protocol, sums of vectors with binomial noise, is not implemented.
+what one report costs unshuffled. The other protocol, sums of vectors with binomial noise, is ``chowdhury_zhou_binomial``.
 """
 
 from __future__ import annotations

@@ -116,8 +116,10 @@ def calibrate(
     neighbours then add or remove one record, and only ``numerical`` serves. ``counts``: whole-number parameters of the
     mechanism, such as ``k``. Raises ``InvalidValue``.
     """
-    if mechanism not in MECHANISMS:
-        raise InvalidValue("mechanism", mechanism, "one of " + ", ".join(MECHANISMS))
+    if mechanism not in MECHANISMS or MECHANISMS[mechanism].fails:
+        raise InvalidValue(
+            "mechanism", mechanism, "one of " + ", ".join(name for name, each in MECHANISMS.items() if not each.fails)
+        )
     if method is not None and method not in METHODS:
         raise InvalidValue("method", method, "one of " + ", ".join(METHODS))
     task, moved = _task(mechanism, epsilon, delta, sensitivity, count, grid, counts)

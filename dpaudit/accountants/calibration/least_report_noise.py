@@ -42,8 +42,8 @@ def calibrate_shuffled(
     """
     target, failure, clients = positive(epsilon, "epsilon"), exact_delta(delta), whole(n, "n")
     kind = MECHANISMS.get(mechanism)
-    if kind is None or not kind.pure:
-        *first, last = (name for name, each in MECHANISMS.items() if each.pure)
+    if kind is None or not kind.pure or kind.fails:
+        *first, last = (name for name, each in MECHANISMS.items() if each.pure and not each.fails)
         raise InvalidValue("mechanism", mechanism, f"{', '.join(first)} or {last} for shuffled reports")
     unit, whole_numbers = positive(grid, "grid"), read_counts(kind, counts)
     sample = kind.of_size(1, unit, dict(whole_numbers))

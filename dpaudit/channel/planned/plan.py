@@ -14,7 +14,7 @@ from fractions import Fraction
 from itertools import accumulate
 from typing import Any, Self
 
-from dpaudit.channel.declarations import check_call
+from dpaudit.channel.declarations import check_call, refuse_failing
 from dpaudit.channel.selection.scores import noisy_max_of
 from dpaudit.channel.streams.dyadic_sums import levels
 from dpaudit.claims import InvalidValue, exact, positive, show, whole
@@ -61,6 +61,8 @@ class Planned:
         if self.kind == "noisy_max":
             put(self, "noise", noisy_max_of(self.noise))
         check_call(self.name, self.drawn, self.to, None, entrywise=mechanism_of(self.drawn).entrywise)
+        if self.kind != "release" or self.sampling is not None:
+            refuse_failing(self.drawn)
         if self.kind == "release" and not self.noise.entrywise:
             put(self, "kind", self.noise.verb)
         if (self.kind in SELECTIONS) == self.noise.entrywise or (not self.noise.entrywise and self.kind != self.noise.verb):
@@ -120,8 +122,13 @@ class Planned:
             crowd=self.crowd if self.kind == "shuffled" else None, relation=relation,
             count=times if times > 1 else None, leaves=self.count if stream else None,
             sampling=None if self.sampling is None else show(self.sampling),
-            failure=show(self.noise.delta) if isinstance(self.noise, ThresholdedLaplace) else None,
+            failure=self._failure(),
         )  # fmt: skip
+
+    def _failure(self) -> str | None:
+        if isinstance(self.noise, ThresholdedLaplace):
+            return show(self.noise.delta)
+        return show(self.drawn.failure) if self.drawn.fails else None
 
     def python_code(self) -> str:
         """As one writes it in a plan."""

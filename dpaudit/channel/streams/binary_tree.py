@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpaudit.channel.declarations import Asked, check_call, declared_sensitivity, query_units
+from dpaudit.channel.declarations import Asked, check_call, declared_sensitivity, query_units, refuse_failing
 from dpaudit.channel.discretion import discreet
 from dpaudit.channel.modes import Event
 from dpaudit.channel.planned.plan_progress import CallFacts
@@ -43,6 +43,7 @@ def open_tree(channel: Channel, name: str, steps: Any, noise: Noise, sensitivity
     check_call(name, noise, to, None)
     if to == "shuffled":
         raise InvalidValue("to", to, "another observer: only channel.reports(…) passes a shuffler")
+    refuse_failing(noise)
     if noise.alphabet is not None:
         raise InvalidValue("noise", noise.name, "noise that is added: dp.Laplace(scale) or dp.Gaussian(sigma)")
     length = whole(steps, "steps", least=1, most=MOST_STEPS)

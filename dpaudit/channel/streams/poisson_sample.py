@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dpaudit.channel.declarations import refuse_failing
 from dpaudit.channel.discretion import discreet
 from dpaudit.channel.modes import Live
 from dpaudit.channel.streams.sampled_rows import chosen_rows, count_rows, count_trial_rows, mark_of, masked_rows, new_mark
@@ -91,6 +92,7 @@ class SampledPart:
         and the release counts as one of all records.
         """
         channel = self._channel
+        refuse_failing(noise)
         if not self._open:
             raise DpauditError(f"release {name!r} comes after its sample: make it inside `with channel.sample(…) as part:`")
         reason = self._doubt or (AGAIN if self._used else OTHERS if self._mixed(value) else "")

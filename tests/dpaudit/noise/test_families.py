@@ -18,7 +18,7 @@ from dpaudit.noise.families import AdditiveNoise
 
 EXAMPLES: list[Noise] = [
     dp.Laplace("1/2", grid="1/4"), dp.Gaussian("0.7", grid="1/2"), dp.RandomizedResponse("0.7"), dp.KaryResponse("0.7", 5),
-    dp.UnaryResponse("0.7", 5), dp.OptimizedUnaryResponse("0.7", 5),
+    dp.UnaryResponse("0.7", 5), dp.OptimizedUnaryResponse("0.7", 5), dp.Binomial(400, grid="1/2"),
 ]  # fmt: skip
 each = pytest.mark.parametrize("noise", EXAMPLES, ids=lambda noise: noise.name)
 
@@ -106,7 +106,8 @@ def test_outputs_without_noise_are_likeliest_and_wild_ones_are_possible(noise: N
 def test_forms_with_more_fields_come_first() -> None:
     forms = written_forms()
     assert list(forms) == [
-        "laplace", "gaussian", "randomized-response", "kary-response", "unary-response", "optimized-unary-response", "exponential"
+        "laplace", "gaussian", "randomized-response", "kary-response", "unary-response", "optimized-unary-response", "binomial",
+        "exponential",
     ]  # fmt: skip
     assert [form.mechanism for form in forms["randomized-response"]] == ["kary-response", "randomized-response"]
 

@@ -1,0 +1,1 @@
+"""Noise from fair coins: how many of them show heads."""
