@@ -15,8 +15,8 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "guide").glob("*.md"))]
 # What the design names as results or keeps for later examples, and neither the README nor the guide shows.
 DESIGN = {
     "Binomial", "Bound", "DpauditError", "Enclosure", "Exponential", "Gaussian", "KaryResponse", "NoisyMax",
-    "OptimizedUnaryResponse", "PermuteAndFlip", "RandomizedResponse", "SparseVector", "ThresholdedLaplace", "UnaryResponse", "Verdict",
-    "account", "add_remove", "alive", "amplify", "assert_private", "clip_rows", "invert", "seal_frame",
+    "OptimizedUnaryResponse", "PermuteAndFlip", "RandomizedResponse", "SparseVector", "ThresholdedLaplace", "UnaryResponse",
+    "Verdict", "account", "add_remove", "alive", "amplify", "assert_private", "clip_rows", "invert", "seal_frame",
 }  # fmt: skip
 
 

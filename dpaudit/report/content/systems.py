@@ -53,7 +53,7 @@ def _cells(number: int, row: Mapping[str, Any]) -> tuple[str, ...]:
 def _notes(data: Mapping[str, Any]) -> list[tuple[str, str]]:
     rows = data["table1"]
     notes = [
-        ("noise ÷", "by how much added noise could shrink and keep the claim; empty for randomised bits and behind a shuffler"),
+        ("noise ÷", "by how much added noise could shrink and keep the claim; empty for bits, coins and behind a shuffler"),
         ("audited", f"at T={data['audited']:,}, for one changed reward, contexts public and the same in all rounds"),
         ("slope", "of log regret on log T over the last three horizons, beside the exponent of T that the source claims"),
     ]  # fmt: skip
@@ -73,7 +73,7 @@ def _unseen(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
     if not blind:
         return []
     limits = [f"{row['system']} ({row['detectable']:.2g})" for row in blind if row.get("detectable")]
-    words = "no exact event shows any ε, nor does a game, where one was played"
+    words = "where public coins (ties, rounding) come first, no event of noise without a pure ε is exact; no game shows any ε"
     return [("none seen", words + (f"; a game would have shown it from about so much on: {', '.join(limits)}" if limits else ""))]
 
 
