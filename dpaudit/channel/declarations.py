@@ -89,6 +89,12 @@ def check_call(name: str, noise: Noise, to: str, key: str | None, *, entrywise: 
         raise InvalidValue("to", to if isinstance(to, str) else type(to).__name__, "one of " + ", ".join(OBSERVERS))
 
 
+def check_report_call(name: str, noise: Noise, to: str, key: str | None) -> None:
+    """The same for reports of clients."""
+    check_call(name, noise, to, key)
+    refuse_failing(noise)
+
+
 def refuse_failing(noise: Noise) -> None:
     """Of noise that brings a failure with it only plain releases are accounted for."""
     if noise.fails:

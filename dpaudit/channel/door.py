@@ -16,11 +16,11 @@ from dpaudit.channel.client_reports import Records, Reports, as_records, multise
 from dpaudit.channel.declarations import (
     Asked,
     check_call,
+    check_report_call,
     crowd_of,
     declared_sensitivity,
     joined,
     query_units,
-    refuse_failing,
     tag_counts,
 )  # fmt: skip
 from dpaudit.channel.discretion import discreet
@@ -264,8 +264,7 @@ class Channel(Selecting):
         a key every report is drawn. ``sums_only``: nothing but sums by tag is handed out, so that whoever sees what is done with
         them sees the noise of all the reports in a sum.
         """
-        check_call(name, noise, to, key)
-        refuse_failing(noise)
+        check_report_call(name, noise, to, key)
         clamp = read_interval(interval, declared_sensitivity(sensitivity, self.trials))
         records = as_records(values, tags, self.trials, clamp)
         sealed, shuffled = records.sealed(), to == "shuffled"
