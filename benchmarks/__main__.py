@@ -14,6 +14,7 @@ from benchmarks.games import games
 from benchmarks.grants import grants
 from benchmarks.ledgers import ledgers
 from benchmarks.regrets import regrets
+from benchmarks.report_costs import report_costs
 from benchmarks.sampled import sampled
 from benchmarks.sealing import sealing
 from benchmarks.shuffles import shuffles
@@ -25,6 +26,7 @@ PARTS = {
     "draws": draws,
     "ledgers": ledgers,
     "grants": grants,
+    "report_costs": report_costs,
     "designs": designs,
     "regrets": regrets,
     "audits": audits,

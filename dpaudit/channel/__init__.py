@@ -5,8 +5,9 @@ run or many trials at once; ``replay`` pins recorded outputs and collects the qu
 Those here charge shuffled batches without a theorem; the public ones, ``dp.live`` and its kin, are in ``dpaudit.deployment``.
 """
 
-from dpaudit.channel.client_reports import Reports, sum_by_tag
+from dpaudit.channel.client_reports import Reports
 from dpaudit.channel.door import Channel
+from dpaudit.channel.long_batches import sum_by_tag
 from dpaudit.channel.modes import Event, Live, PathChanged, Transcript
 from dpaudit.channel.opening import Doors, is_live
 from dpaudit.channel.planned.plan import Plan, Planned

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from dpaudit.channel.long_batches import in_parts, sum_by_tag
 from dpaudit.claims import DpauditError, InvalidValue, exact
 from dpaudit.noise import Noise, from_units, to_units
 from dpaudit.sealed.array import Sealed, unseal
@@ -58,11 +59,11 @@ class ArrayRecords:
         return self._sealed
 
     def units(self, grid: Fraction) -> np.ndarray:
-        units = to_units(self._values, grid)
+        units = in_parts(lambda part: to_units(part, grid), self._values)
         if self.interval is None:
             return units
         low, high = (math.floor(end / grid + Fraction(1, 2)) for end in self.interval)
-        return np.clip(units, low, high)
+        return np.clip(units, low, high, out=units)
 
     def sum_units(self, grid: Fraction) -> np.ndarray:
         return sum_by_tag(self.units(grid), self.tags, len(self.counts))
@@ -101,19 +102,6 @@ def read_interval(interval: Any, sensitivity: Any) -> Interval | None:
     if not isinstance(sensitivity, Fraction) or sensitivity < high - low:
         raise InvalidValue("sensitivity", sensitivity, "at least the width of the interval that values are clamped to")
     return low, high
-
-
-def sum_by_tag(units: np.ndarray, tags: np.ndarray | None, size: int) -> np.ndarray:
-    """Exact integer sums of the last axis, per tag; what would not fit into a sum of so many is clipped first."""
-    most = 2**62 // max(units.shape[-1], 1)
-    units = np.clip(units, -most, most)
-    if tags is None:
-        return units.sum(axis=-1, keepdims=True, dtype=np.int64)
-    order = np.argsort(tags, kind="stable")
-    ends = np.searchsorted(tags[order], np.arange(size + 1))
-    running = np.zeros((*units.shape[:-1], units.shape[-1] + 1), dtype=np.int64)
-    np.cumsum(units[..., order], axis=-1, out=running[..., 1:])
-    return running[..., ends[1:]] - running[..., ends[:-1]]
 
 
 def multiset(units: np.ndarray, tags: np.ndarray | None) -> np.ndarray:
@@ -169,7 +157,7 @@ class Reports:
         if self._sums is None and (self._units is not None or (labels is not None and self._shuffled)):
             units, tags = self._ask_values(), self.tags if labels is None else labels
             size = np.shape(self._records.counts)[-1] if labels is None else int(labels.max(initial=-1)) + 1
-            return from_units(self._summed(units, tags, size), self._noise.grid)
+            return from_units(sum_by_tag(units, tags, size, self._noise.unfold), self._noise.grid)
         if self._sums is None:
             if labels is not None:
                 _relabel(self._records, labels)
@@ -177,13 +165,6 @@ class Reports:
         elif not _same_labels(self._groups, labels):  # fresh noise would not be the noise of the same reports
             raise DpauditError("sums of these reports were drawn for other groups; ask for .values before .sum()")
         return from_units(self._sums, self._noise.grid)
-
-    def _summed(self, units: np.ndarray, tags: np.ndarray | None, size: int) -> np.ndarray:
-        """Sums per tag; of outputs that stand for bits, one for each bit, on the last axis."""
-        shown = self._noise.unfold(units)
-        if shown.ndim == units.ndim:
-            return sum_by_tag(shown, tags, size)
-        return np.moveaxis(sum_by_tag(np.moveaxis(shown, -1, 0), tags, size), 0, -1)
 
     def _ask_values(self) -> np.ndarray:
         if self._sums is not None:

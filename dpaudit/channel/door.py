@@ -26,6 +26,7 @@ from dpaudit.channel.declarations import (
 from dpaudit.channel.discretion import discreet
 from dpaudit.channel.foreign.known_guarantee import known
 from dpaudit.channel.keyed_releases import Kept, written
+from dpaudit.channel.long_batches import in_parts
 from dpaudit.channel.modes import Event, Live, Pinned, Simulated, Transcript
 from dpaudit.channel.planned.plan import Plan
 from dpaudit.channel.planned.plan_progress import CallFacts, Progress
@@ -359,11 +360,15 @@ class Channel(Selecting):
 
     def _reports(self, asked: Asked, records: Records, record: Release | None, key: str | None) -> np.ndarray:
         """Every report, drawn now or earlier under this key."""
-        query = records.units(asked.noise.grid)
-        what = (asked.name, asked.to, query.shape, *tag_counts(records).items())
-        output, fresh = self._pass(record, lambda: self._shuffled(asked.noise, query, asked.to, records), key, what)
-        if fresh:
-            self._remember(asked, "reports", query, output, record, records=records)
+        queries = [records.units(asked.noise.grid)]
+        what = (asked.name, asked.to, queries[0].shape, *tag_counts(records).items())
+
+        def draw() -> np.ndarray:  # a live door keeps no query, also not while it writes
+            return self._shuffled(asked.noise, queries.pop() if self._live else queries[0], asked.to, records)
+
+        output, fresh = self._pass(record, draw, key, what)
+        if fresh and not self._live:
+            self._remember(asked, "reports", queries[0], output, record, records=records)
         return output
 
     def _share(self, share: Any) -> Fraction:
@@ -385,10 +390,13 @@ class Channel(Selecting):
 
     def _shuffled(self, noise: Noise, query: np.ndarray, to: str, records: Records) -> np.ndarray:
         """Reports; it is forgotten who sent what before anything is stored. A pinned output is the multiset already."""
-        output = self._door.noise(noise, query, self._index)
-        if to != "shuffled" or isinstance(self._door, Pinned):
-            return output
-        return multiset(output, records.tags)
+        draw = partial(self._door.noise, noise, index=self._index)
+        output = in_parts(draw, query) if self._door.splits else draw(query)
+        if to == "shuffled" and not isinstance(self._door, Pinned):
+            output = multiset(output, records.tags)
+        if self._live:
+            output.setflags(write=False)  # so that the ledger keeps this one, and no copy of it
+        return output
 
     def _pass(
         self, record: Release | None, draw: Callable[[], np.ndarray], key: str | None, what: tuple[Any, ...]

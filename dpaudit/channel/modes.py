@@ -67,6 +67,11 @@ class Simulated:
     generator: np.random.Generator = field(init=False)
     passed: np.ndarray = field(init=False)  # releases so far, per trial
 
+    @property
+    def splits(self) -> bool:
+        """May a long batch of reports be drawn in parts?"""
+        return self.trials is None and not self.pinned and self.rest == "drawn"
+
     def __post_init__(self) -> None:
         self.generator = np.random.default_rng([self.seed, 1])
         self.passed = np.zeros(self.trials or 1, dtype=np.int64)
@@ -120,6 +125,7 @@ class Live:
     trials: int | None = None
     every_report: bool = True
     strict: bool = True
+    splits: ClassVar[bool] = True
 
     @property
     def kind(self) -> str:
@@ -142,6 +148,7 @@ class Pinned:
     trials: int | None
     every_report: bool
     kind: ClassVar[str] = "simulated"
+    splits: ClassVar[bool] = False
     strict: bool = False
     position: int = 0
 

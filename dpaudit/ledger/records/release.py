@@ -11,7 +11,7 @@ from dpaudit.claims import InvalidValue, exact, exact_delta, exact_epsilon, show
 from dpaudit.ledger.errors import InvalidRecord
 from dpaudit.ledger.records.charge_entries import facts_of
 from dpaudit.ledger.records.cohort import LARGEST, Cohort
-from dpaudit.ledger.records.grid_values import Units, as_units, units_from_json, units_to_json
+from dpaudit.ledger.records.grid_values import Units, as_units, is_json_of, units_from_json, units_to_json
 from dpaudit.ledger.records.handwritten import Forms, flat_fields, refuse_unknown_observer
 from dpaudit.ledger.records.printable_text import is_plain, plain
 from dpaudit.ledger.records.release_facts import FACTS, check_facts, facts_from_json, facts_to_json
@@ -146,6 +146,16 @@ class Release:
             record["tags"] = dict(self.tags)
         extra = self.extra_to_json()
         return {**record, "extra": extra} if extra else record
+
+    def is_written_as(self, record: dict[str, Any]) -> bool:
+        """Is this ``to_json()``? Many values are compared without another copy of them."""
+        bare = object.__new__(Release)
+        bare.__dict__.update(self.__dict__, values=None)
+        if bare.to_json() != {key: value for key, value in record.items() if key != "values"}:
+            return False
+        if self.values is None or "values" not in record:
+            return self.values is None and "values" not in record
+        return is_json_of(record["values"], self.values)
 
     def extra_to_json(self) -> dict[str, str]:
         """Facts and notes, as the record holds them under "extra"."""

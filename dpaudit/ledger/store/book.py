@@ -160,7 +160,7 @@ def _release_from_json(data: dict[str, Any]) -> Release:
     release = Release.from_json(record)
     if data["entry"] != "release" or not data.keys() <= {"entry", "release", "charge", "key"} or None in data.values():
         raise ValueError
-    if release.to_json() != record or type(data.get("charge", 0)) is not int:
+    if not release.is_written_as(record) or type(data.get("charge", 0)) is not int:
         raise ValueError
     return release
 
