@@ -74,7 +74,7 @@ def _texts(units: Units, least: int, width: int) -> Iterator[str]:
         # Offsets modulo 2^64 are exact: the span of int64 values fits in an unsigned word.
         offsets = flat[start : start + _PART].astype(np.uint64) - np.uint64(least % 2**64)
         words = offsets.astype("<u8").view(np.uint8).reshape(-1, 8)
-        yield base64.b64encode(np.ascontiguousarray(words[:, :width])).decode("ascii")
+        yield base64.b64encode(np.ascontiguousarray(words[:, :width]).tobytes()).decode("ascii")
 
 
 def units_from_json(data: object, line: int | None = None) -> Units:
