@@ -68,6 +68,7 @@ class Check:
     basis: str | None = None
     needs: Sequence[str] = field(default=())
     repairs: Sequence[str] = field(default=())  # the claims that it puts right as a whole: a theorem's, with all its parts
+    seconds: float | None = None  # that a full run of it takes, about; None: not known
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from dpaudit.papers.checks import Check
+from proofs_checks.shared.durations import SECONDS
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,10 @@ def rated(checks: Iterable[Check], ratings: Mapping[str, Rating]) -> list[Check]
     if stray:
         raise KeyError(f"ratings of no check: {', '.join(sorted(stray))}")
     return [
-        replace(check, severity=rating.severity, basis=rating.basis, needs=rating.needs, repairs=rating.repairs)
+        replace(
+            check, severity=rating.severity, basis=rating.basis, needs=rating.needs, repairs=rating.repairs,
+            seconds=SECONDS.get(check.id, 1.0),
+        )
         for check in listed
         for rating in [ratings[check.id]]
-    ]
+    ]  # fmt: skip

@@ -19,6 +19,8 @@ from dpaudit.commands.options import add_claims_options
 CODES = {"verified": HOLDS, "refuted": VIOLATED, "conditional": UNPROVEN, "unchecked": UNPROVEN}
 
 TELLING = 5  # claims decided before it is said how long the others will take
+LONG = 60  # seconds from which on a run says at its start how long it will take
+ENOUGH = 20  # expected seconds after which this machine's own pace counts
 FEW = 8  # ids in a command that a person copies; without ids it renews more, never less
 
 
@@ -62,21 +64,43 @@ def _warn(checks: Mapping[str, Any], chosen: Sequence[Any]) -> None:
 def _computed(chosen: Sequence[Any], quick: bool) -> list[Any]:
     from dpaudit.papers.checks import attempt
 
+    known = [] if quick else expected_seconds(chosen)
+    if sum(known) > LONG:
+        told = f"{len(chosen)} claims: {_about(sum(known))} of computing; --quick takes seconds"
+        print(f"dpaudit: {told}", file=sys.stderr, flush=True)
     started = time.perf_counter()
     decided: list[Any] = []
     with progress("claims", len(chosen)) as step:
-        for check in chosen:
-            step(check.id + time_left(time.perf_counter() - started, len(decided), len(chosen)))
+        for place, check in enumerate(chosen):
+            passed = time.perf_counter() - started
+            rest = paced(passed, known, place) if known else time_left(passed, place, len(chosen))
+            step(check.id + rest)
             decided.append(attempt(check, quick))
     return decided
+
+
+def expected_seconds(chosen: Sequence[Any]) -> list[float]:
+    """What full runs of these take, about; nothing where one of them does not say."""
+    seconds = [getattr(check, "seconds", None) for check in chosen]
+    return [] if None in seconds else [float(each) for each in seconds if each is not None]
+
+
+def paced(passed: float, known: Sequence[float], done: int) -> str:
+    """How long the rest will take: as expected, and once some is done, at the pace of this machine."""
+    before, rest = sum(known[:done]), sum(known[done:])
+    pace = passed / before if before > ENOUGH else 1.0
+    return f", {_about(rest * pace)} left"
+
+
+def _about(seconds: float) -> str:
+    return f"about {math.ceil(seconds / 60)} min" if seconds > 60 else f"about {math.ceil(seconds)} s"
 
 
 def time_left(seconds: float, done: int, total: int) -> str:
     """How long the rest will take if it is like what is done; nothing before there is enough to tell."""
     if done < TELLING or total <= done:
         return ""
-    rest = seconds / done * (total - done)
-    return f", about {math.ceil(rest / 60)} min left" if rest > 60 else f", about {math.ceil(rest)} s left"
+    return f", {_about(seconds / done * (total - done))} left"
 
 
 def _stored(options: argparse.Namespace, checks: Mapping[str, Any], chosen: Sequence[Any]) -> tuple[list[Any], Any]:

@@ -15,7 +15,8 @@ from typing import Any
 import jsonschema
 import pytest
 
-from dpaudit.commands.auditing.claims import time_left
+from dpaudit.commands.auditing.claims import _computed, expected_seconds, paced, time_left
+from dpaudit.papers.checks import Check
 
 pytestmark = pytest.mark.slow
 
@@ -327,6 +328,24 @@ def test_a_terminal_sees_which_claim_is_computed_and_a_pipe_sees_nothing(place: 
     assert re.search(r"claims: good\.sum .*0%", progress)
     assert re.search(r"claims: wrong\.product .*50%", progress)
     assert "claims:" not in place.claims().stderr
+
+
+def test_a_full_run_is_forecast_from_its_start_and_corrected_by_the_pace_of_the_machine() -> None:
+    checks = [Check(f"a.{n}", "here", "it holds", lambda quick: None, seconds=60.0) for n in range(4)]  # type: ignore[arg-type, return-value]
+    known = expected_seconds(checks)
+    assert known == [60.0] * 4
+    assert paced(0.0, known, 0) == ", about 4 min left"
+    assert paced(120.0, known, 1) == ", about 6 min left"  # twice as slow
+    assert expected_seconds([*checks, Check("a.b", "here", "it holds", lambda quick: None)]) == []  # type: ignore[arg-type, return-value]
+
+
+def test_a_long_full_run_says_at_its_start_how_long_it_will_take(capsys, monkeypatch) -> None:
+    monkeypatch.setattr("dpaudit.papers.checks.attempt", lambda check, quick: check.id)
+    checks = [Check("a.a", "here", "it holds", lambda quick: None, seconds=200.0)]  # type: ignore[arg-type, return-value]
+    assert _computed(checks, quick=False) == ["a.a"]
+    assert "1 claims: about 4 min" in capsys.readouterr().err
+    _computed(checks, quick=True)
+    assert capsys.readouterr().err == ""
 
 
 def test_a_long_run_says_how_long_the_rest_will_take() -> None:
