@@ -61,11 +61,21 @@ def warnings(decided: Sequence[Decided], source: EvidenceSource) -> list[str]:
         notes.append(f"Not decided, because {'its check' if len(failed) == 1 else 'their checks'} failed: {_list_ids(failed)}.")
     if stale:
         notes.append(f"Stale, because the code that decides has changed since: {_list_ids(stale)}.")
+        above = [name for name in dependants(decided, stale) if name not in stale]
+        notes += [f"Open until these are decided again, for they rest on them: {_list_ids(above)}."] if above else []
     if source.missing:
         notes.append(f"Not in the stored evidence: {', '.join(source.missing)}.")
     if source.refresh and (stale or source.missing):
         notes.append(f"To renew it: {source.refresh}")
     return notes
+
+
+def dependants(decided: Sequence[Decided], changed: Sequence[str]) -> list[str]:
+    """The claims that rest on these, one way or another, and these."""
+    hit = set(changed)
+    while more := {one.id for one in decided if hit & set(one.needs)} - hit:
+        hit |= more
+    return [one.id for one in decided if one.id in hit]
 
 
 def _list_ids(ids: Sequence[str]) -> str:

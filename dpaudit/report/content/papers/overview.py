@@ -9,7 +9,7 @@ from dpaudit.papers.checks import Decided
 from dpaudit.report import document as doc
 from dpaudit.report.charts.claim_graph import claim_graph, rows_below, unneeded
 from dpaudit.report.content.audit import verdict_badge
-from dpaudit.report.content.papers.evidence import in_words
+from dpaudit.report.content.papers.evidence import dependants, in_words
 from dpaudit.report.document import Block, Line, Section, Styled
 
 FAILS = {"refuted": "what fails", "conditional": "holds under a condition", "unchecked": "not decided"}
@@ -104,11 +104,3 @@ def _reopened(decided: Sequence[Decided]) -> list[Block]:
             words = (doc.Link(repair.id, repair.id), " alone leaves open: ", *links, *end)
             notes.append(doc.Paragraph(words, "note"))
     return notes
-
-
-def dependants(decided: Sequence[Decided], broken: Sequence[str]) -> list[str]:
-    """The claims that rest on these, one way or another, and these."""
-    hit = set(broken)
-    while more := {one.id for one in decided if hit & set(one.needs)} - hit:
-        hit |= more
-    return [one.id for one in decided if one.id in hit]

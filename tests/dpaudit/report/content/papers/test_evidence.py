@@ -46,3 +46,11 @@ def test_what_must_not_be_overlooked_is_a_sentence_each() -> None:
 
 def test_what_holds_instead_stands_beside_the_evidence_and_the_summary_does_not() -> None:
     assert shown_evidence(STALE) == {"n": 1, "instead": "instead"}
+
+
+def test_what_rests_on_a_stale_claim_is_open_until_that_is_decided_again() -> None:
+    above = Decided("a.e", "Theorem 1", "it holds", "verified", {"summary": "yes"}, None, {}, needs=("a.b",))
+    apart = Decided("a.f", "Theorem 2", "it holds", "verified", {"summary": "yes"}, None, {})
+    told = " ".join(warnings([STALE, above, apart], EvidenceSource()))
+    assert "rest on them: a.e." in told
+    assert "a.f" not in told

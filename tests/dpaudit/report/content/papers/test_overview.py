@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dpaudit.papers.checks import Decided
-from dpaudit.report.content.papers.overview import dependants, five_minutes, graph
+from dpaudit.report.content.papers.evidence import dependants
+from dpaudit.report.content.papers.overview import five_minutes, graph
 from dpaudit.report.document import Document
 from dpaudit.report.formats.html import render
 
