@@ -2,8 +2,8 @@
 
 S_k = Σ_j A_j r_j^k with r_j = e^{ihL_j}: two tables of powers (k = Ba + b) and real matrix products. For each node the bound on
 the error of ρ_k = S_k/S_0 collects, relative to ΣA: the discretisation and the abscissae left out; the errors of A_j and, times
-t = kh, of L_j; those of r_j^k, k(TURN_ERROR + √5 U) with √5 U for a complex product (Brent, Percival, Zimmermann 2007) and
-k U|hL_j| for the angle; and those of dot products of length 2m, √2(2m + J/m + 4)U in any order of summation.
+t = kh, of L_j; those of r_j^k, (a + b)(TURN_ERROR + √5 U) with √5 U for a complex product (Brent, Percival, Zimmermann 2007),
+and k U|hL_j| for the angle; and those of dot products of length 2m, √2(2m + J/m + 4)U in any order of summation.
 """
 
 from __future__ import annotations
@@ -59,15 +59,14 @@ def ratios(law: TiltedLaw, step: float, count: int, discrete: float) -> Nodes:
     """ρ_k = E e^{(c+ikh)L}/E e^{cL} for k = 0 … count − 1; ``discrete``: the discretisation error at the last, over E e^{cL}."""
     total = law.total
     angles = step * law.losses
-    block = max(1, math.isqrt(count))
-    tables = _powers(turn(angles), block + 1)
-    rows = _powers(tables[block], -(-count // block))
+    block = 1 << (count.bit_length() // 2)  # a power of two: its multiple of an angle is exact
+    tables, rows = _powers(turn(angles), block), _powers(turn(block * angles), -(-count // block))
     run = max(8, min(64, math.isqrt(len(angles) // 2)))  # abscissae to one dot product
-    sums = _products(rows * law.weights, tables[:block], run).ravel()[:count]
+    sums = _products(rows * law.weights, tables, run).ravel()[:count]
     k = np.arange(count)
     moved = float((law.weights * law.loss_errors).sum()) / total * step + float((law.weights * np.abs(angles)).sum()) / total * U
     fixed = 2 * law.total_error() + 2 * discrete + math.sqrt(2) * (2 * run + len(angles) / run + 8) * U + 8 * U
-    errors = (fixed + k * (moved + TURN_ERROR + _PRODUCT)) * SLACK * (1 + 1e-6)
+    errors = (fixed + k * moved + (k // block + k % block) * (TURN_ERROR + _PRODUCT)) * SLACK * (1 + 1e-6)
     return Nodes(sums / total, np.asarray(errors, dtype=np.float64))
 
 
