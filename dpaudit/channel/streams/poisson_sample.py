@@ -103,7 +103,8 @@ class SampledPart:
         return channel._release(name, value, noise, sensitivity, (cohort, to, None, delta), self, None if reason else self.rate)
 
     def _mixed(self, value: Any) -> bool:
-        return isinstance(value, Sealed) and mark_of(value) != self._mark
+        """Is it made of other records? Surely where this sample was never taken; else as far as a trace says."""
+        return self._coins is None or (isinstance(value, Sealed) and mark_of(value) != self._mark)
 
     def holds(self, value: Any) -> bool:
         """Is sealed data made of this sample, as far as its trace says?"""

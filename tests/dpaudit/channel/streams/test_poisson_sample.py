@@ -300,3 +300,19 @@ def test_a_copy_does_not_release_from_the_same_coins_again(copied: Any) -> None:
         released(part, value)
         with pytest.raises(NotSampled, match="one sample gives one release"):
             released(other, value)
+
+
+def test_a_release_of_a_sample_that_was_never_taken_is_no_sampled_one() -> None:
+    """Plain data has no trace to tell, but nobody asked for a row of the sample."""
+
+    def whole(data: Any, channel: Any) -> Any:
+        with channel.sample("0.1") as part:
+            return part.release("sum", data.sum(), dp.Laplace(1), sensitivity=1)
+
+    with dp.live(MemoryLedger(kind="deployment")) as channel, pytest.raises(NotSampled, match="not made of this sample"):
+        whole(np.ones(20), channel)
+    subject = dp.subject(claim=dp.Claim(epsilon="0.2"), neighbours=dp.add_remove(n=20, low=0, high=1))(whole)
+    verdict = dp.audit(subject, samples=300, seed=1)
+    assert verdict.verdict == "refuted"
+    assert verdict.lower.epsilon == 1
+    assert "DPA005" in {finding.rule for finding in verdict.findings}
