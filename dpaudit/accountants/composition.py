@@ -107,13 +107,15 @@ class Read:
     @property
     def failure(self) -> Fraction:
         """The probability with which it shows what its mechanism does not account for."""
-        return max(Fraction(self.release.failure or 0), self.noise.failure)
+        stated = self.release.failure
+        return max(Fraction(stated), self.noise.failure) if stated else self.noise.failure
 
     def part(self, shuffled: int | None = None) -> AnyPart:
         """As what is composed."""
-        pure = self.noise.epsilon(self.steps)
-        if self.failure and pure is not None:
-            return Known(pure, self.failure, self.count)
+        failure = self.failure
+        pure = self.noise.epsilon(self.steps) if failure else None
+        if pure is not None:
+            return Known(pure, failure, self.count)
         return self.mechanism_part(shuffled)
 
     def mechanism_part(self, shuffled: int | None = None) -> Part:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -57,7 +58,12 @@ class Gaussian(AdditiveNoise):
         return isinstance(other, Gaussian) and self.grid == other.grid and same(self.sigma, other.sigma)
 
     def __hash__(self) -> int:
-        return hash((self.name, self.grid, self.sigma if isinstance(self.sigma, Fraction) else len(self.sigma)))
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        """Of numbers alone, so that it is the same in every process that it is sent to."""
+        return hash((self.grid, self.sigma if isinstance(self.sigma, Fraction) else len(self.sigma)))
 
     @classmethod
     def of_size(cls, size: Number, grid: Number, counts: Mapping[str, int]) -> Gaussian:

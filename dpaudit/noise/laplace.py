@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -60,7 +61,12 @@ class Laplace(AdditiveNoise):
         return isinstance(other, Laplace) and self.grid == other.grid and same(self.scale, other.scale)
 
     def __hash__(self) -> int:
-        return hash((self.name, self.grid, self.scale if isinstance(self.scale, Fraction) else len(self.scale)))
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        """Of numbers alone, so that it is the same in every process that it is sent to."""
+        return hash((self.grid, self.scale if isinstance(self.scale, Fraction) else len(self.scale)))
 
     @classmethod
     def of_size(cls, size: Number, grid: Number, counts: Mapping[str, int]) -> Laplace:

@@ -43,9 +43,11 @@ def split(entry: bytes) -> EntryParts | None:
     """The frame of a charge or a release and what is between, or None for an entry of another form."""
     if len(entry) > _LONGEST:
         return None
+    if entry.startswith(b'{"cohort":'):
+        return _split_charge(entry)
     frame = _RELEASE.fullmatch(entry)
     if frame is None:
-        return _split_charge(entry)
+        return None
     charge, key, start, stop, everyone, name, before, called, after = frame.groups()
     who = _who(start, stop, everyone, name)
     if who is None or b'"name":"' in after:

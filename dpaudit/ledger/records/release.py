@@ -109,12 +109,16 @@ class Release:
         _check_text(name, "name")
         _check_ids(cohort)
         made = object.__new__(Release)
-        made.__dict__.update(self.__dict__, name=name, cohort=cohort, _charge=self.charge().about(name, cohort))
+        made.__dict__.update(self.__dict__, name=name, cohort=cohort, _charge=None, _charge_before=self.charge())
         return made
 
     def charge(self) -> Charge:
         """What this release costs every record of its cohort, with the facts that other filters need."""
         charge: Charge | None = self.__dict__.get("_charge")
+        before: Charge | None = self.__dict__.get("_charge_before")
+        if charge is None and before is not None:
+            charge = before.about(self.name, self.cohort)
+            object.__setattr__(self, "_charge", charge)
         if charge is None:
             facts = facts_of(self.mechanism, show(self.sensitivity), self.parameters, self._facts())
             charge = Charge(self.epsilon, self.delta, self.cohort, self.name, facts)

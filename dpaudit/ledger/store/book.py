@@ -55,6 +55,7 @@ class Book(SpendingTotals):
         self.releases = 0
         self.moved: str | None = None  # where to
         self._allowed = False
+        self._paid: tuple[Charge | None, Charge | None] = (None, None)  # the last charge and what it paid for
         self._frames: dict[tuple[bytes, bytes], Charge] = {}  # of entries that were read in full
 
     def apply(self, entry: bytes, allowed: bool = False) -> None:
@@ -130,13 +131,21 @@ class Book(SpendingTotals):
         else:
             opened = self.open_charges.pop(parts.charge)
             same_name, key = opened.name in ("", parts.name), opened.key
-            if parts.key is not None or not same_name or opened.who != parts.who or not pays_for(opened.charge, charge):
+            if parts.key is not None or not same_name or opened.who != parts.who:
                 raise ValueError
+            self._check_payment(opened.charge, charge)
         if key is not None:
             if key in self.stored or not is_plain(key) or not 0 < len(key) <= LONGEST_KEY:
                 raise ValueError
             self.stored[key] = self.tree.size
         self.releases += 1
+
+    def _check_payment(self, charge: Charge, made: Charge) -> None:
+        """Raises ValueError unless the charge pays for what was made of it; those of two frames are compared once."""
+        if self._paid[0] is not charge or self._paid[1] is not made:
+            if not pays_for(charge, made):
+                raise ValueError
+            self._paid = charge, made
 
 
 _PUBLIC: dict[str, Callable[[Book, dict[str, Any]], None]] = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import secrets
 import threading
 from collections.abc import Callable, Iterator
@@ -25,6 +24,7 @@ from dpaudit.ledger.store.book import FORMAT, LEDGER_KINDS, Book, catch_up, repl
 from dpaudit.ledger.store.commit_queue import CommitQueue, Request, Result
 from dpaudit.ledger.store.interface import CombiningStore, EntryStore
 from dpaudit.ledger.store.refusals import KeepsRefusals, RefusalCounter, Refusals, counted, forget
+from dpaudit.ledger.store.release_reader import ReleaseReader
 from dpaudit.ledger.store.slot import Slot, check_key
 
 
@@ -187,10 +187,11 @@ class Ledger:
 
     def releases(self) -> Iterator[Release]:
         """All stored releases, in the order of storing."""
+        reader = ReleaseReader()
         for entry in self.entries():
-            data = json.loads(entry)
-            if data["entry"] == "release":
-                yield self._read_release(data)
+            release = self._read_release(entry, reader)
+            if release is not None:
+                yield release
 
     def unused_charges(self) -> list[Charge]:
         """Charges without a release: drawn and lost in a crash, or still being drawn. They stay spent."""
@@ -255,14 +256,16 @@ class Ledger:
     def _find(self, key: str | None, charge: Charge) -> Release | None:
         if key is None or key not in self._book.stored:
             return None
-        release = self._read_release(json.loads(next(self._entries.read(self._book.stored[key]))[1]))
+        release = self._read_release(next(self._entries.read(self._book.stored[key]))[1], ReleaseReader())
+        if release is None:
+            raise TamperedLedger(self._entries.where, "a release is not what a ledger writes")
         if not matches(charge, release.charge()):
             raise InvalidValue("key", key, "used for one release only; this one is taken")
         return release
 
-    def _read_release(self, data: dict[str, Any]) -> Release:
+    def _read_release(self, entry: bytes, reader: ReleaseReader) -> Release | None:
         try:
-            return Release.from_json(data["release"])
+            return reader.read(entry)
         except DpauditError:
             raise TamperedLedger(self._entries.where, "a release is not what a ledger writes") from None
 
