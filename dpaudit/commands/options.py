@@ -12,11 +12,12 @@ TRACEBACK = "when the subject raises, show where in full (for data that the audi
 
 
 def mechanism_name(text: str) -> str:
-    """The name of a mechanism; they are loaded only when one is asked for."""
+    """The name of a mechanism without a failure of its own; they are loaded only when one is asked for."""
     from dpaudit.noise import MECHANISMS
 
-    if text not in MECHANISMS:
-        raise ArgumentTypeError(f"invalid choice: {text!r} (choose from {', '.join(map(repr, MECHANISMS))})")
+    known = [name for name, kind in MECHANISMS.items() if not kind.fails]
+    if text not in known:
+        raise ArgumentTypeError(f"invalid choice: {text!r} (choose from {', '.join(map(repr, known))})")
     return text
 
 

@@ -39,7 +39,7 @@ def _plain(options: argparse.Namespace, epsilon: Any) -> Any:
     from dpaudit.noise import MECHANISMS
 
     if options.mechanism is None:
-        *others, last = MECHANISMS
+        *others, last = (name for name, kind in MECHANISMS.items() if not kind.fails)
         raise DpauditError(f"give --mechanism {', '.join(others)} or {last} (see dpaudit calibrate --help)")
     _refuse(options, ("n", "range"), "goes with --shuffled")
     kind = MECHANISMS[options.mechanism]
