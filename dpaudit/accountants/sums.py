@@ -18,6 +18,7 @@ from dpaudit.channel.release_cost import cost, gaussian_epsilon
 from dpaudit.claims import InvalidValue, shorten_up, show, sum_up
 from dpaudit.ledger.spending.zcdp_sums import zcdp_epsilon
 
+OWN = "the certified curve of its noise"
 ZCDP, SAMPLED, CURVES = "zCDP sums", "certified composition on Poisson samples", "Rényi curves at their best orders"
 
 
@@ -103,10 +104,11 @@ def _words(part: AnyPart) -> str:
 def _methods(parts: tuple[AnyPart, ...], without: list[AnyPart], batches: int) -> str:
     gaussians = [part for part in without if isinstance(part, Part)]
     summed = any(part.sampling is None for part in gaussians) or any(isinstance(part, Concentrated) for part in without)
+    alone = len(without) == 1 and all(part.entries == 1 for part in gaussians) and bool(gaussians)
     methods = [
         "pure sums" if len(without) < len(parts) else "",
         "shuffle amplification" if batches else "",
-        ZCDP if summed else "",
+        (OWN if alone else ZCDP) if summed else "",
         SAMPLED if any(part.sampling is not None for part in gaussians) else "",
         CURVES if any(isinstance(part, RenyiCurve) for part in without) else "",
     ]

@@ -11,6 +11,7 @@ import dpaudit as dp
 from dpaudit.accountants import Known, Part, compose
 from dpaudit.accountants.least_epsilon import NUMERICAL, PARALLEL, RDP, ZCDP, least
 from dpaudit.accountants.losses.renyi import renyi_epsilon, zcdp
+from dpaudit.accountants.sums import OWN
 from dpaudit.claims import InvalidValue
 
 STEP = 2**20
@@ -43,6 +44,15 @@ def test_equal_releases_of_one_entry_are_one_plan() -> None:
     sampled = Part(dp.Laplace(2), STEP, 1000, sampling=Fraction(1, 10))
     assert least([Counter([sampled])], MILLIONTH, fixed=False).epsilon < 8  # the sum is 62.9
     assert least([Counter([Known(Fraction(1), MILLIONTH)])], MILLIONTH, fixed=False).epsilon == 1
+
+
+def test_one_gaussian_entry_is_told_by_its_own_curve_and_two_by_their_sum() -> None:
+    """4.8866 is no sum of ρ: that is 5.2215."""
+    entry = Part(dp.Gaussian(2), STEP, 4)
+    one = least([Counter([entry])], MILLIONTH, fixed=False)
+    assert (float(one.epsilon), one.method) == (pytest.approx(4.886554), OWN + PARALLEL)
+    two = least([Counter({Part(dp.Gaussian(2), STEP, 2): 2})], MILLIONTH, fixed=False)
+    assert (float(two.epsilon), two.method) == (pytest.approx(5.221534), ZCDP + PARALLEL)
 
 
 def test_stated_failures_are_composed_where_their_sum_is_above_delta() -> None:
