@@ -23,6 +23,8 @@ import flint
 import numpy as np
 
 from dpaudit.accountants.losses.laws.privacy_loss import GaussianLoss, LaplaceLoss, PrivacyLoss, least_sine
+from dpaudit.accountants.numerics.roots import newton
+from dpaudit.accountants.numerics.search import log
 from dpaudit.accountants.sampling.contours.elementary import EXP_ERROR, SLACK, Complexes, Floats, U, exp, log1p, turn
 from dpaudit.accountants.sampling.contours.nodes import Nodes
 from dpaudit.accountants.sampling.contours.plans import Place, places, saddle_guess, scan
@@ -263,14 +265,17 @@ class ManyContour:
 def many_laplace_epsilon(laws: Sequence[tuple[PrivacyLoss, int]], delta: Fraction) -> tuple[Fraction, Fraction]:
     """(lower, upper): ε is proven to meet δ at ``upper``, and not to below ``lower``. Raises ``ArithmeticError``."""
     many = ManyLaplace.of(laws)
-    log_delta = math.log(delta.numerator) - math.log(delta.denominator)
+    log_delta = log(delta)
     with np.errstate(all="ignore"):
         known = scan(many.float_moments, lambda c, k: (k - log_delta) / c)
         guess = saddle_guess(known, log_delta)
         for _ in range(3):
             place = places(known, guess, log_delta, _CANCELLED)[0]
             curve = ManyContour(many, replace(place, step=short(place.step * _CLOSER)))
-            root, slope = _newton(curve, guess, log_delta)
+            found = newton(curve.float_delta, guess, log_delta, curve.place.c)
+            root, slope = found.at, found.slope
+            if not slope < 0:
+                raise ArithmeticError("the contour cancels")
             if abs(root - guess) * curve.place.c < 1.0:
                 break
             guess = root
@@ -281,16 +286,3 @@ def many_laplace_epsilon(laws: Sequence[tuple[PrivacyLoss, int]], delta: Fractio
     if ends.width > _WIDEST:
         raise ArithmeticError("a wide enclosure")
     return ends.lower, ends.upper
-
-
-def _newton(curve: ManyContour, start: float, log_delta: float) -> tuple[float, float]:
-    epsilon, slope, c = start, -curve.place.c, curve.place.c
-    for _ in range(40):
-        value, slope = curve.float_delta(epsilon)
-        if not math.isfinite(value) or not slope < 0:
-            raise ArithmeticError("the contour cancels")
-        step = (log_delta - value) / slope
-        epsilon += max(-3 / c, min(3 / c, step))
-        if abs(step) * c < 1e-13:
-            break
-    return epsilon, slope

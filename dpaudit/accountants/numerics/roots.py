@@ -18,6 +18,7 @@ _CLOSE = 3e-8
 _SMALL = 1e-6  # of the curve; estimates are not smoother than that
 _SECANTS = 10  # after so many every other step halves the bracket: the curve is far from a straight line
 _NARROW = Fraction(1001, 1000)
+_NEWTON_STEPS, _LONGEST, _STILL = 40, 3.0, 1e-13  # the latter in nats of the curve
 _SLOWLY, _FAST = 1.3, 3.0  # further from a root, at first and after three attempts
 _APART = 1e-3  # points nearer to each other say nothing about the slope
 
@@ -57,6 +58,20 @@ def float_root(
         (y, v), x = (x, u), guess
         u = curve(x)
     return Root(x, slope)
+
+
+def newton(curve: Callable[[float], tuple[float, float]], start: float, target: float, order: float) -> Root:
+    """Where a falling curve, given with its slope of about −``order``, passes the target; slope NaN where the curve is lost."""
+    at, slope = start, math.nan
+    for _ in range(_NEWTON_STEPS):
+        value, slope = curve(at)
+        if not math.isfinite(value) or not slope < 0:
+            return Root(at, math.nan)
+        step = (target - value) / slope
+        at += max(-_LONGEST / order, min(_LONGEST / order, step))
+        if abs(step) * order < _STILL:
+            break
+    return Root(at, slope)
 
 
 def step_out(proven: Callable[[float], bool], root: float, first: float, attempts: int = 26) -> float | None:

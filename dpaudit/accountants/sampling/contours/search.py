@@ -10,7 +10,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from dpaudit.accountants.numerics.roots import step_out
+from dpaudit.accountants.numerics.roots import newton, step_out
+from dpaudit.accountants.numerics.search import log
 from dpaudit.accountants.sampling.contours.contour import BITS, Composition, Contour
 from dpaudit.accountants.sampling.contours.elementary import Floats
 from dpaudit.accountants.sampling.contours.plans import (
@@ -121,7 +122,8 @@ def contour_epsilon(composed: Composition, delta: Fraction, most: int) -> Ends:
     for _ in range(3):
         place = places(known, guess, log_delta, limit)[0]
         curve = Contour(composed, place, most)
-        root, slope = newton(curve, guess, log_delta)
+        found = newton(curve.float_delta, guess, log_delta, place.c)
+        root, slope = found.at, found.slope if found.slope < 0 else -place.c
         if abs(root - guess) * place.c < 1.0:
             break
         guess = root
@@ -153,20 +155,6 @@ def contour_delta(composed: Composition, epsilon: float, cut: int | None) -> tup
     return curve.delta(epsilon)
 
 
-def newton(curve: Contour, start: float, log_delta: float) -> tuple[float, float]:
-    """Where the float curve passes ``log_delta``, and the slope of ln δ there."""
-    epsilon = start
-    for _ in range(40):
-        value, slope = curve.float_delta(epsilon)
-        if not math.isfinite(value) or not slope < 0:
-            return epsilon, -curve.place.c
-        step = (log_delta - value) / slope
-        epsilon += max(-3 / curve.place.c, min(3 / curve.place.c, step))
-        if abs(step) * curve.place.c < 1e-13:
-            break
-    return epsilon, slope
-
-
 def certified(
     upper_end: Callable[[float], Fraction],
     lower_end: Callable[[float], Fraction],
@@ -180,8 +168,3 @@ def certified(
         raise ArithmeticError("no ε is proven to meet δ")
     bottom = step_out(lambda at: lower_end(at) > delta, root, -first[0])
     return Ends(Fraction(bottom or 0.0), Fraction(top))
-
-
-def log(value: Fraction) -> float:
-    """ln of a positive fraction."""
-    return math.log(value.numerator) - math.log(value.denominator)

@@ -15,8 +15,9 @@ from functools import lru_cache
 import flint
 import numpy as np
 
+from dpaudit.accountants.numerics.search import log
 from dpaudit.accountants.sampling.contours.elementary import Floats
-from dpaudit.accountants.sampling.contours.search import Ends, log
+from dpaudit.accountants.sampling.contours.search import Ends
 from dpaudit.accountants.sampling.groups import DIRECTIONS, Direction
 from dpaudit.accountants.sampling.lattice.grid_search import proven_ends
 from dpaudit.accountants.sampling.lattice.grid_sum import GridSum

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from dpaudit.accountants.numerics.roots import Root, certified_ends, float_root, step_out
+from dpaudit.accountants.numerics.roots import Root, certified_ends, float_root, newton, step_out
 
 DELTA = Fraction(1, 1000)
 
@@ -72,3 +72,14 @@ def test_a_step_out_ends_at_the_first_place_that_is_proven() -> None:
     assert step_out(lambda at: at < 0.5, 1.0, -0.6) == 0.4
     assert step_out(lambda _: False, 1.0, -0.6) is None  # the next would be below 0
     assert step_out(lambda _: False, 1.0, 0.1) is None
+
+
+def test_newton_finds_where_a_falling_curve_passes_its_target() -> None:
+    def curve(x: float) -> tuple[float, float]:
+        return -2 * x - x * x / 10, -2 - x / 5
+
+    found = newton(curve, 0.0, -30.0, 2.0)
+    assert curve(found.at)[0] == pytest.approx(-30.0, abs=1e-9)
+    assert found.slope == pytest.approx(curve(found.at)[1])
+    assert math.isnan(newton(lambda x: (math.nan, -1.0), 0.0, -30.0, 2.0).slope)
+    assert math.isnan(newton(lambda x: (x, 1.0), 0.0, -30.0, 2.0).slope)
