@@ -18,7 +18,7 @@ from dpaudit.claims import InvalidValue, positive, show, whole
 from dpaudit.claims.balls import Ball, ball, decimal, precision
 from dpaudit.ledger.spending.budget import Charge, Spend
 from dpaudit.ledger.spending.charge_moments import charge_moment
-from dpaudit.ledger.spending.pure_sums import PureSums
+from dpaudit.ledger.spending.pure_sums import ConvertedSums
 from dpaudit.ledger.spending.zcdp_sums import from_renyi
 
 _BITS = 192
@@ -26,7 +26,7 @@ _ASIDE = Fraction(1, 10**6)
 _LARGEST = 2**20  # of ε that a search looks at
 
 
-class MomentSums:
+class MomentSums(ConvertedSums):
     """ΣK(c) and Σδ per record at one Rényi order α = c + 1, parallel over disjoint cohorts; converted at ``delta``."""
 
     def __init__(self, order: Fraction, delta: Fraction) -> None:
@@ -34,16 +34,7 @@ class MomentSums:
         if not 1 < order <= 10**6:
             raise InvalidValue("order", show(order), "above 1 and at most 10^6")
         self.name = f"renyi({show(order)},{show(self.delta)})"
-        self._sums = PureSums()
-
-    def would_cost(self, charge: Charge) -> Spend:
-        return self._converted(self._sums.would_cost(self._read(charge)))
-
-    def add(self, charge: Charge) -> None:
-        self._sums.add(self._read(charge))
-
-    def worst(self) -> Spend:
-        return self._converted(self._sums.worst())
+        super().__init__()
 
     def _read(self, charge: Charge) -> Charge:
         moment, missed = charge_moment(charge, self.order - 1)
@@ -54,22 +45,13 @@ class MomentSums:
         return (moment_epsilon(moment, self.order, self.delta), missed + self.delta) if moment else (Fraction(0), missed)
 
 
-class GaussianSums:
+class GaussianSums(ConvertedSums):
     """Σμ² per record, of Gaussian noise alone; converted at ``delta`` by the exact curve of one Gaussian release."""
 
     def __init__(self, delta: Fraction) -> None:
         self.delta = positive(delta, "delta of the gaussian filter")
         self.name = f"gaussian({show(self.delta)})"
-        self._sums = PureSums()
-
-    def would_cost(self, charge: Charge) -> Spend:
-        return self._converted(self._sums.would_cost(self._read(charge)))
-
-    def add(self, charge: Charge) -> None:
-        self._sums.add(self._read(charge))
-
-    def worst(self) -> Spend:
-        return self._converted(self._sums.worst())
+        super().__init__()
 
     def _read(self, charge: Charge) -> Charge:
         squared, missed = mu_squared(charge, self.delta)

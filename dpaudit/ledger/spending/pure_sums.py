@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from fractions import Fraction
 from math import lcm
 
@@ -133,3 +134,27 @@ def _join(a: Amounts, b: Amounts) -> Amounts:
     x, y, z = a
     u, v, w = b
     return (u if x is u or x <= u else x, v if y is v or y <= v else y, w if z is w or z <= w else z)
+
+
+class ConvertedSums(ABC):
+    """Sums of another measure than ε, which stands in its place, per record; converted where they are read."""
+
+    def __init__(self) -> None:
+        self._sums = PureSums()
+
+    def would_cost(self, charge: Charge) -> Spend:
+        return self._converted(self._sums.would_cost(self._read(charge)))
+
+    def add(self, charge: Charge) -> None:
+        self._sums.add(self._read(charge))
+
+    def worst(self) -> Spend:
+        return self._converted(self._sums.worst())
+
+    @abstractmethod
+    def _read(self, charge: Charge) -> Charge:
+        """The charge in that measure."""
+
+    @abstractmethod
+    def _converted(self, spend: Spend) -> Spend:
+        """(ε, δ) of such sums."""

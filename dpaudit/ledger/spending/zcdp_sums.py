@@ -19,14 +19,14 @@ from numpy.typing import NDArray
 from dpaudit.claims import InvalidValue, exact, positive, show, whole
 from dpaudit.claims.balls import Ball, ball, decimal, precision, upper
 from dpaudit.ledger.spending.budget import Charge, Spend
-from dpaudit.ledger.spending.pure_sums import PureSums
+from dpaudit.ledger.spending.pure_sums import ConvertedSums
 
 _BITS = 160
 RANGES = ("exponential",)  # mechanisms of ε-bounded range, as charges name them
 Floats = NDArray[np.float64]
 
 
-class ZcdpSums:
+class ZcdpSums(ConvertedSums):
     """Σρ and Σδ per record, parallel over disjoint cohorts; Σρ is converted to ε at the ``delta`` that stands in its name.
 
     Gaussian noise is Δ²/(2σ²)-zCDP (Canonne, Kamath, Steinke 2020, Thm 14, discrete, any dimension); what is (ε, δ)-DP is
@@ -36,18 +36,12 @@ class ZcdpSums:
     def __init__(self, delta: Fraction) -> None:
         self.delta = positive(delta, "delta of the zcdp filter")
         self.name = f"zcdp({show(self.delta)})"
-        self._sums = PureSums()
+        super().__init__()
 
-    def would_cost(self, charge: Charge) -> Spend:
-        return self._convert(self._sums.would_cost(as_rho(charge)))
+    def _read(self, charge: Charge) -> Charge:
+        return as_rho(charge)
 
-    def add(self, charge: Charge) -> None:
-        self._sums.add(as_rho(charge))
-
-    def worst(self) -> Spend:
-        return self._convert(self._sums.worst())
-
-    def _convert(self, spend: Spend) -> Spend:
+    def _converted(self, spend: Spend) -> Spend:
         rho, delta = spend
         if not rho:
             return Fraction(0), delta
