@@ -13,7 +13,7 @@ from dpaudit.certificate.facts.proven_relations import relations
 from dpaudit.certificate.facts.reliance import changed_since
 from dpaudit.certificate.facts.surrounding_code import IMPORTS, LOCK, surroundings
 from dpaudit.ledger import Budget, PureSums
-from dpaudit.ledger.opening import read_entries
+from dpaudit.ledger.opening import read_entries, shown_place
 from dpaudit.ledger.records.source_digests import sources
 from dpaudit.ledger.store.book import replay
 
@@ -58,16 +58,16 @@ def _check_ledger(result: CertificateCheck, path: str | Path | None) -> None:
     if certified is None:
         _belongs(result, path)
         return
-    entries = read_entries(Path(path))
+    entries, where = read_entries(path), shown_place(path)
     try:
         with entries.snapshot():
             book, root = replay(entries, PureSums, certified["size"])
     finally:
         entries.close()
     if book.identity != certified["id"]:
-        raise TamperedCertificate(str(path), "another ledger than the certified one")
+        raise TamperedCertificate(where, "another ledger than the certified one")
     if book.tree.size < certified["size"] or root is None or root.hex() != result.opened.digests.get("ledger"):
-        raise TamperedCertificate(str(path), "the entries that were certified are cut off or changed")
+        raise TamperedCertificate(where, "the entries that were certified are cut off or changed")
     later = book.tree.size - certified["size"]
     result.checked.append(f"the ledger: {certified['size']} entries are as certified")
     if later:
@@ -77,7 +77,7 @@ def _check_ledger(result: CertificateCheck, path: str | Path | None) -> None:
 def _belongs(result: CertificateCheck, path: str | Path) -> None:
     """A certificate about code alone: was this ledger opened for that code, behind a door with the certified budget?"""
     ledger, door = read_ledger(path), result.opened.predicate["door"]
-    opening, where = ledger.opening, str(path)
+    opening, where = ledger.opening, shown_place(path)
     if ledger.kind != "deployment":
         raise NotAsCertified(where, "a simulated ledger is no deployment of what was certified")
     if door is None or opening is None or not opening.proven or opening.charges_before:

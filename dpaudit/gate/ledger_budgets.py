@@ -44,7 +44,7 @@ def judge_ledger(budget: GateBudget, folder: Path, *, picture: bool = False) -> 
     """Over budget (DPA001), tampered (DPA007), certified or unproven. Raises DpauditError for what cannot be read."""
     claim = Claim(budget.claim.epsilon, budget.claim.delta, budget.observer or "server")
     try:
-        read = _read(_place(folder, budget.target), claim)
+        read = _read(_place(folder, budget.ledger or ""), claim)
     except TamperedLedger as tampered:
         finding = Finding("DPA007", f"{budget.target}: {tampered.reason}", budget.target)
         return BudgetFacts("tampered", tampered.reason, claim.observer, findings=listed([finding]), causes=[0])
@@ -54,7 +54,7 @@ def judge_ledger(budget: GateBudget, folder: Path, *, picture: bool = False) -> 
     _check_neighbours(budget, read.relations)
     _check_horizon(budget, read.bound)
     epsilon, delta = read.bound.per_observer[claim.observer]
-    drawn = _picture(_place(folder, budget.target), read.bound, claim) if picture else None
+    drawn = _picture(_place(folder, budget.ledger or ""), read.bound, claim) if picture else None
     facts = BudgetFacts(
         "certified", behind_door(claim), claim.observer, show(epsilon), findings=listed(read.bound.findings), picture=drawn
     )

@@ -14,6 +14,7 @@ from typing import Any
 from dpaudit.claims import ARITHMETICS, OBSERVERS, Claim, DpauditError, InvalidValue, whole
 from dpaudit.claims.rules import RULES
 from dpaudit.gate.results import Waiver
+from dpaudit.ledger.opening import shown_place
 
 FILE = "pyproject.toml"
 LARGEST = 10**6  # bytes of a configuration
@@ -62,7 +63,8 @@ class GateBudget:
 
     @property
     def target(self) -> str:
-        return self.subject or self.ledger or ""
+        """What it is about, as people see it: the address of a database without its password."""
+        return self.subject or (shown_place(self.ledger) if self.ledger else "")
 
 
 @dataclass(frozen=True)

@@ -70,3 +70,48 @@ def test_a_ledger_in_postgresql_is_opened_by_its_address(postgres: Any, workspac
 
 def test_a_server_that_does_not_answer_is_exit_2(dpaudit_cli: Cli) -> None:
     assert dpaudit_cli("account", "postgresql://127.0.0.1:9/none").returncode == 2
+
+
+@pytest.mark.needs(module="psycopg_pool")
+@pytest.mark.filterwarnings("ignore")
+def test_every_command_takes_a_ledger_in_postgresql_and_shows_no_password(
+    postgres: Any, workspace: Path, dpaudit_cli: Cli
+) -> None:
+    address = f"{postgres.address.replace('dpaudit@', 'dpaudit:opensesame@')}?ledger=commands"
+    gate = f'[tool.dpaudit.budgets.fleet]\nledger = "{address}"\nepsilon = "1"\ndelta = "0"\n'
+    (workspace / "pyproject.toml").write_text(gate, encoding="utf-8")
+    commands = [
+        ("run", "central", "--epsilon", "1", "--horizon", "100", "--ledger", address),
+        ("account", address),
+        ("verify", address),
+        ("keygen", "-o", "key"),
+        ("checkpoint", address, "--key", "key", "--output", "mark.json"),
+        ("certify", address, "-o", "cert.json", "--key", "key"),
+        ("verify", "cert.json", "--key", "key.pub", "--ledger", address),
+        ("check",),
+        ("check", "--format", "json"),
+        ("export", address, "--output", "all.jsonl"),
+        ("migrate", address, "moved.ledger"),
+    ]
+    for command in commands:
+        done = dpaudit_cli(*command)
+        assert done.returncode == 0, (command[0], done.stdout, done.stderr)
+        assert "opensesame" not in done.stdout + done.stderr, command[0]
+    for file in workspace.iterdir():
+        assert file.name == "pyproject.toml" or b"opensesame" not in file.read_bytes(), file.name
+
+
+@pytest.mark.needs(module="psycopg_pool")
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("postgresql://u:opensesame@127.0.0.1:9/none", "Connection refused"),
+        ("postgresql://u:opensesame@[half/none", "not an address of PostgreSQL"),
+        ("postgres://u:opensesame@127.0.0.1/none", "postgresql://user@host:port/database"),
+    ],
+)
+def test_an_address_that_leads_nowhere_is_said_in_words_without_its_password(dpaudit_cli: Cli, address: str, said: str) -> None:
+    done = dpaudit_cli("account", address)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert "opensesame" not in done.stdout + done.stderr

@@ -15,6 +15,7 @@ from dpaudit.certificate.facts.surrounding_code import surroundings
 from dpaudit.claims import Bound, Claim, DpauditError, Outcome, Verdict
 from dpaudit.deployment import simulate
 from dpaudit.ledger import Budget, Charge, Head, Ledger, Release, open_ledger
+from dpaudit.ledger.opening import shown_place
 from dpaudit.ledger.records.source_digests import sources
 from dpaudit.sealed.runs import one_run
 from dpaudit.subjects.subject import Subject, fresh
@@ -85,9 +86,11 @@ def read_ledger(path: str | Path) -> LedgerEvidence:
         bound = account(ledger, delta=None if opening is None else opening.budget.delta)
         releases, unused = list(ledger.releases()), ledger.unused_charges()
         if ledger.head() != head:
-            raise DpauditError(f"{Path(path).name} is being written to; certify it when it rests, or an export of it")
+            raise DpauditError(
+                f"{Path(shown_place(path)).name} is being written to; certify it when it rests, or an export of it"
+            )
         return LedgerEvidence(
-            name=Path(path).name, identity=ledger.identity, kind=ledger.kind, head=head,
+            name=Path(shown_place(path)).name, identity=ledger.identity, kind=ledger.kind, head=head,
             sources=writers[-1] if writers else ledger.sources, rewritten=len(writers) > 1, version=history.version,
             opening=opening, releases=releases, unused=unused, bound=bound,
         )  # fmt: skip

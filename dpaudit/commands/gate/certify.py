@@ -75,10 +75,12 @@ def _signer(text: str) -> str:
 
 def _ledger_and_target(options: argparse.Namespace) -> tuple[str | None, str | None]:
     """What is to be certified: a ledger, a subject, or (with --subject) both."""
+    from dpaudit.ledger.store.registry import scheme_of
     from dpaudit.subjects.targets import registered
 
+    database = scheme_of(options.target) != "file"
     named = options.target in registered() or options.target.endswith(".py") or ":" in options.target
-    if not named and Path(options.target).is_file():
+    if database or (not named and Path(options.target).is_file()):
         if options.subject is None:
             refuse_algorithm_options(options, ("epsilon", "delta", "observer", "samples", "seed"))
         return options.target, options.subject

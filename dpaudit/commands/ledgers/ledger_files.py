@@ -43,12 +43,13 @@ def verify_command(options: argparse.Namespace) -> Answer:
     from dpaudit.commands.gate.certify import is_certificate, verify_certificate
     from dpaudit.ledger import load_file, verify
     from dpaudit.ledger.keys import read_public_key
+    from dpaudit.ledger.opening import shown_place
 
     if is_certificate(options.target):
         return verify_certificate(options)
     foreign = [name for name in ("ledger", "source", "registry") if getattr(options, name) is not None]
     if foreign:
-        raise DpauditError(f"--{foreign[0]} is for certificates; {options.target} is none")
+        raise DpauditError(f"--{foreign[0]} is for certificates; {shown_place(options.target)} is none")
     mark = None if options.checkpoint is None else load_file(options.checkpoint)
     if mark is not None and not isinstance(mark, dict):
         raise DpauditError(f"{options.checkpoint} is not a checkpoint")
@@ -59,7 +60,7 @@ def verify_command(options: argparse.Namespace) -> Answer:
     if options.format == "json":
         return code, as_json(ledger.to_json())
     entries = f"{ledger.size} entries, {ledger.releases} releases, {ledger.kind} ledger"
-    lines = [f"{options.target}: whole; {entries}, root {ledger.root[:16]}…"]
+    lines = [f"{shown_place(options.target)}: whole; {entries}, root {ledger.root[:16]}…"]
     if ledger.checkpoint_size is None:
         lines.append("  no checkpoint given: entries cut off at the end would not show")
     else:
@@ -77,7 +78,7 @@ def export_command(options: argparse.Namespace) -> Answer:
     place = Path(options.output)
     if place.suffix not in (".jsonl", ".parquet"):
         raise DpauditError(f"--output {place}: the name must end in .jsonl or .parquet")
-    if place.exists() and place.samefile(options.ledger):
+    if place.exists() and Path(options.ledger).exists() and place.samefile(options.ledger):
         raise DpauditError(f"{place} is the ledger itself")
     if not is_ledger(options.ledger):
         raise DpauditError(f"{options.ledger} is not a ledger")

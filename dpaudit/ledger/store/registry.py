@@ -29,6 +29,7 @@ def store_of(place: str | Path) -> Store:
     """What opens this place. Raises UnreadableLedger for an address that no store knows."""
     scheme = scheme_of(place)
     if scheme not in STORES:
-        raise UnreadableLedger(str(place), f"no store of ledgers for {scheme}://; give the path of a file")
+        known = "a ledger is a file, or postgresql://user@host:port/database?ledger=NAME"
+        raise UnreadableLedger(f"{scheme}://…", f"no store of ledgers for {scheme}://; {known}")  # the rest may hold a password
     store: Store = import_module(STORES[scheme]).open_entries
     return store

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from dpaudit.certificate import NotAsCertified
 from dpaudit.certificate.ledger_binding import hold_to_ledger
+from dpaudit.ledger import open_ledger
 
 
 @pytest.fixture
@@ -44,3 +46,15 @@ def test_a_binding_of_another_certificate_is_none_of_this(certificate: Path) -> 
     certificate.write_text("{ }", encoding="utf-8")
     with pytest.raises(NotAsCertified, match="does not say"):
         hold_to_ledger(certificate, "first", bind=False)
+
+
+@pytest.mark.slow
+@pytest.mark.needs(module="psycopg_pool")
+def test_a_fleet_is_one_ledger_for_all_its_hosts_and_another_fleet_is_refused(certificate: Path, postgres: Any) -> None:
+    """Whoever opens the same address, over any connection, has the same ledger."""
+    fleet, other = (f"{postgres.address}?ledger={name}" for name in ("bound", "unbound"))
+    for host in (fleet, f"{fleet}&application_name=another"):
+        with open_ledger(host) as ledger:
+            hold_to_ledger(certificate, ledger.identity, bind=True)
+    with open_ledger(other) as ledger, pytest.raises(NotAsCertified, match="bound to another ledger"):
+        hold_to_ledger(certificate, ledger.identity, bind=True)

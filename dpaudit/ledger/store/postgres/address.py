@@ -25,7 +25,10 @@ class Address:
 
 def parse_address(place: str) -> Address:
     """Raises UnreadableLedger for a name that no ledger can have; the message shows no password."""
-    parts = urlsplit(place)
+    try:
+        parts = urlsplit(place)
+    except ValueError:  # a bracket that is never closed; what stands in it may be a password
+        raise UnreadableLedger("postgresql://…", "not an address of PostgreSQL: postgresql://user@host:port/database") from None
     options = parse_qsl(parts.query, keep_blank_values=True)
     names = [value for key, value in options if key == "ledger"] or [DEFAULT]
     rest = urlencode([(key, value) for key, value in options if key != "ledger"], quote_via=quote)

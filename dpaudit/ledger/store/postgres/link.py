@@ -95,5 +95,6 @@ class Link:
 
 def _reason(error: psycopg.Error) -> str:
     """The server's own words in one line; they name no value that was sent."""
-    told = error.diag.message_primary or str(error).strip().splitlines()[-1] if str(error).strip() else type(error).__name__
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    told = error.diag.message_primary or lines[0]
     return told[:200]
