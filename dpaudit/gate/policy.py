@@ -6,7 +6,7 @@ import difflib
 import re
 import tomllib
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -80,6 +80,7 @@ class Config:
     seed: int = SEED
     waiver_days: int = WAIVER_DAYS
     revoked_keys: tuple[Path, ...] = ()
+    asked: Path | None = None  # the folder in which it was looked for; ``folder`` may lie above it
 
 
 def read_config(folder: str | Path = ".") -> Config:
@@ -93,10 +94,10 @@ def read_config(folder: str | Path = ".") -> Config:
         if file.is_file():
             table = _table(file)
             if table is not None:
-                return _config(file, table)
+                return replace(_config(file, table), asked=start)
         if (place / ".git").exists():
             break
-    return Config(start)
+    return Config(start, asked=start)
 
 
 def _table(file: Path) -> Any:

@@ -1,9 +1,10 @@
 """One budget in a process of its own: its code cannot end the gate, and is ended when its time is over.
 
-python -m dpaudit.gate.worker < TASK     judges one budget and writes the facts where the task says
+python -m dpaudit.gate.worker < TASK     judges one budget and writes the facts, bound to the task's nonce, to what was its output
 
-A subject is trusted code: it runs here, and one that sets out to deceive the gate can. What must not happen by accident does not:
-where the result goes is not among the arguments, and the gate draws its own conclusion from the facts.
+The subject runs in another thread than the one that holds the nonce and the way out: no frame, traceback or closure of its own
+leads there. Its code is still code of this process: ``guard.py`` notices what it replaces, and what remains trusted is listed in
+``against/base_policy.py``.
 """
 
 from __future__ import annotations
@@ -11,10 +12,13 @@ from __future__ import annotations
 import json
 import os
 import sys
+import threading
 from pathlib import Path
+from typing import Any
 
 from dpaudit.claims import DpauditError
 from dpaudit.gate.budget_facts import BudgetFacts, not_checked
+from dpaudit.gate.guard import TOUCHED, Guard
 from dpaudit.gate.policy import GateBudget, read_config
 
 
@@ -44,13 +48,33 @@ def judge(
 
 
 def main() -> None:
-    task = json.load(sys.stdin)
+    task, way_out = json.load(sys.stdin), os.dup(1)
+    with open(os.devnull, "wb") as nowhere:
+        os.dup2(nowhere.fileno(), 1)  # what a subject prints is not the gate's
+    nonce, write, end = task.pop("nonce"), os.write, os._exit
+    facts, changed = _judge_apart(task)
+    if changed:
+        write(way_out, ", ".join(changed[:3]).encode())
+        end(TOUCHED)
+    with open(way_out, "w", encoding="utf-8") as out:
+        out.write(f"{nonce} {json.dumps(facts[0].to_dict(), allow_nan=False)}\n")
+
+
+def _judge_apart(task: dict[str, Any]) -> tuple[list[BudgetFacts], list[str]]:
+    """The facts, made in a thread from which nothing leads back to this one; and what was changed on the way."""
+    from dpaudit.gate import ledger_budgets, subject_budgets  # noqa: F401 - known to the guard before a subject is
+
     config = read_config(task["folder"])
     budget = next(each for each in config.budgets if each.name == task["name"])
-    facts = judge(budget, config.folder, config.seed, task["error"], picture=task["picture"], describe=task["describe"])
-    Path(task["result"]).write_text(
-        json.dumps({"nonce": task["nonce"], "facts": facts.to_dict()}, allow_nan=False), encoding="utf-8"
-    )
+    facts: list[BudgetFacts] = []
+
+    def work() -> None:
+        facts.append(judge(budget, config.folder, config.seed, task["error"], picture=task["picture"], describe=task["describe"]))
+
+    judging, changed = threading.Thread(target=work), Guard().changed  # bound now: what is put in its place later is not asked
+    judging.start()
+    judging.join()
+    return facts, [*changed(), *([] if len(facts) == 1 else ["the list of results"])]
 
 
 if __name__ == "__main__":

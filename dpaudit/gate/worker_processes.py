@@ -8,15 +8,14 @@ import secrets
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import Any
 
 from dpaudit.gate.budget_facts import BudgetFacts, not_checked
+from dpaudit.gate.guard import TOUCHED
 from dpaudit.gate.policy import GateBudget
 
 LARGEST = 10**7  # bytes of a result
@@ -30,24 +29,21 @@ def judge_apart(
     ``picture``: what a page draws is wanted too; ``describe``: only what the claim is about. What the environment or the
     repository puts before Python's own modules (PYTHONPATH, a sitecustomize in the folder) is not there for it.
     """
-    shown = None if os.environ.get("DPAUDIT_TRACEBACK") else subprocess.DEVNULL  # what a subject prints is not the gate's
-    with tempfile.TemporaryDirectory(prefix="dpaudit-") as scratch, _ended_by_signals():
-        result = Path(scratch) / "result.json"
-        nonce = secrets.token_hex(16)
-        task = {"folder": str(folder), "name": budget.name, "error": error, "result": str(result), "nonce": nonce}
-        command = [sys.executable, "-I", "-m", "dpaudit.gate.worker"]
-        with subprocess.Popen(
-            command, cwd=folder, env=_environment(), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=shown,
-            start_new_session=True,
-        ) as worker:  # fmt: skip
-            try:
-                _hand_over(worker, {**task, "picture": picture, "describe": describe})
-                code = worker.wait(budget.timeout)
-            except subprocess.TimeoutExpired:
-                return not_checked(f"not finished within its {budget.timeout} s; give it fewer samples or a longer timeout")
-            finally:
-                _end(worker)
-        return _result(result, code, nonce)
+    shown = None if os.environ.get("DPAUDIT_TRACEBACK") else subprocess.DEVNULL
+    nonce = secrets.token_hex(16)
+    task = {"folder": str(folder), "name": budget.name, "error": error, "nonce": nonce, "picture": picture, "describe": describe}
+    command = [sys.executable, "-I", "-m", "dpaudit.gate.worker"]
+    with _ended_by_signals(), subprocess.Popen(
+        command, cwd=folder, env=_environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=shown,
+        start_new_session=True,
+    ) as worker:  # fmt: skip
+        try:
+            answer, _ = worker.communicate(json.dumps(task).encode(), budget.timeout)
+        except subprocess.TimeoutExpired:
+            return not_checked(f"not finished within its {budget.timeout} s; give it fewer samples or a longer timeout")
+        finally:
+            _end(worker)
+    return _result(answer, worker.returncode, nonce)
 
 
 def _environment() -> dict[str, str]:
@@ -55,24 +51,19 @@ def _environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "PYTEST"))}
 
 
-def _hand_over(worker: subprocess.Popen[bytes], task: dict[str, Any]) -> None:
-    """Its standard input is empty after this: what a subject can read there says nothing of the result's place."""
-    assert worker.stdin is not None
-    with suppress(BrokenPipeError):
-        worker.stdin.write(json.dumps(task).encode())
-        worker.stdin.close()
-
-
-def _result(file: Path, code: int, nonce: str) -> BudgetFacts:
-    if not file.is_file() or not 0 < file.stat().st_size <= LARGEST:
+def _result(answer: bytes, code: int, nonce: str) -> BudgetFacts:
+    """One line that begins with the nonce, from a process that ended well; everything else is no result."""
+    if code == TOUCHED:
+        return not_checked(f"its code touched the gate in its own process: {answer[:300].decode(errors='replace')}")
+    if code != 0 or not answer:
         how = f"by signal {-code}" if code < 0 else f"with code {code}"
         return not_checked(f"its process ended {how} before it came to a verdict; DPAUDIT_TRACEBACK=1 shows more")
+    said, _, rest = answer.partition(b" ")
+    if not secrets.compare_digest(said, nonce.encode()) or rest.count(b"\n") != 1:
+        return not_checked("something else than the gate's worker wrote a result in its place")
     try:
-        answer = json.loads(file.read_text(encoding="utf-8"))
-        if answer["nonce"] != nonce:
-            return not_checked("another process left a result in its place")
-        return BudgetFacts(**answer["facts"])
-    except (ValueError, TypeError, KeyError):
+        return BudgetFacts(**json.loads(rest)) if len(rest) <= LARGEST else not_checked("its result is too long to be read")
+    except (ValueError, TypeError):
         return not_checked("its process left no result that can be read")
 
 

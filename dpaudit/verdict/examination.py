@@ -153,12 +153,16 @@ def _case(subject: Subject, options: Options, deadline: float | None) -> Case:
         raise InvalidValue("confidence", options.confidence, "between 0 and 1")
     if not 0 < options.error <= REFUTE:
         raise InvalidValue("error", options.error, "above 0 and at most 10^-6")
-    default = 100_000 if subject.vectorised else 10_000
-    samples = default if options.samples is None else whole(options.samples, "samples", 100, MOST_SAMPLES)
+    samples = default_samples(subject) if options.samples is None else whole(options.samples, "samples", 100, MOST_SAMPLES)
     seed = secrets.randbits(31) if options.seed is None else whole(options.seed, "seed", 0)
     workers = None if options.workers is None else whole(options.workers, "workers")
     engine = Engine(workers, tell=options.progress, deadline=deadline)
     return Case(attacked, claim, float(confidence), samples, seed, engine, sequential=options.sequential, error=options.error)
+
+
+def default_samples(subject: Subject) -> int:
+    """Runs per side where nobody says how many; more are made where they decide nothing."""
+    return 100_000 if subject.vectorised else 10_000
 
 
 def _proven(proof: Proof) -> str:

@@ -2,13 +2,20 @@
 
 What remains trusted when a check runs on a pull request:
 
-1. the workflow that starts it, with its REF, and the machine it runs on;
-2. the installed dpaudit and every other installed package, ``.pth`` files included, the project's own if it is installed;
-3. the code of the subject: it runs in a process of its own, without PYTHONPATH and plugins, and the gate draws its own conclusion
-   from the figures that come back; but code that sets out to forge those figures, inside that process, can;
+1. the workflow that starts it, with its REF, its environment variables and its clock, and the machine it runs on; other processes
+   of the same user, which may read the gate's memory;
+2. the installed dpaudit and every other installed package, ``.pth`` files included, the project's own if it is installed; that
+   the gate is started as ``dpaudit`` (``python -m dpaudit`` looks for modules in the folder that it is started in first);
+3. the code of the subject, in this sense: it runs in a process of its own, which gets neither PYTHONPATH nor plugins nor a
+   ``sitecustomize`` of the project. It cannot write the result, which is bound to a nonce that it cannot read; functions that it
+   puts in the place of dpaudit's, or of what dpaudit leans on, are noticed; and the gate decides itself from the figures that
+   come back. But it shares the process with what makes these figures: code that edits dpaudit's objects while it runs (the
+   channel that it is handed, what frames above it hold, memory by native code) can forge them; and a subject that behaves well
+   while it is audited, and otherwise elsewhere, is seen through by no audit. A reviewer reads it; a certificate binds it;
 4. git, and what it says of REF.
 
-Everything else that decides is read from REF and compared: budgets, waivers, baseline, trusted keys, seed, observers, neighbours.
+Everything else that decides is read from REF and compared: budgets, waivers, baseline, trusted and revoked keys, seed, observers,
+neighbours, samples, and the ledgers that are in the repository.
 """
 
 from __future__ import annotations
@@ -24,7 +31,14 @@ from pathlib import Path
 from dpaudit.claims import DpauditError
 from dpaudit.claims.exit_codes import VIOLATED, worst
 from dpaudit.gate.against.base_branch import base_folder
-from dpaudit.gate.against.loosening import Loosening, budget_loosenings, policy_loosenings, term_loosenings
+from dpaudit.gate.against.ledger_history import ledger_loosenings
+from dpaudit.gate.against.loosening import (
+    Loosening,
+    budget_loosenings,
+    policy_loosenings,
+    sample_loosenings,
+    term_loosenings,
+)
 from dpaudit.gate.budget_facts import BudgetFacts
 from dpaudit.gate.policy import Config, GateBudget, read_config
 from dpaudit.gate.results import Judged, Noted
@@ -61,12 +75,14 @@ class BasePolicy:
 
     def _terms(self, before: GateBudget, budget: GateBudget, facts: BudgetFacts) -> Iterable[Loosening]:
         """A subject that moved is another subject already; one that was not checked fails by that."""
+        if before.ledger is not None and before.target == budget.target:
+            return ledger_loosenings(budget.name, self.base.folder, self.now.folder, before.target)
         if before.subject is None or before.target != budget.target or facts.terms is None:
             return []
         then = judge_apart(before, self.base.folder, describe=True)
         if then.terms is None:
             return [Loosening(budget.name, "the subject at the base", "cannot be read", then.reason)]
-        return term_loosenings(budget.name, then.terms, facts.terms)
+        return [*term_loosenings(budget.name, then.terms, facts.terms), *sample_loosenings(before, budget, facts.terms)]
 
     def _noted(self, loosenings: Iterable[Loosening]) -> list[Noted]:
         """Only a waiver of the base branch counts."""
@@ -87,7 +103,7 @@ def base_policy(config: Config, reference: str | None, today: date) -> Iterator[
         yield None
         return
     _refuse_starters(config.folder)
-    start = config.folder if config.file is None else config.file.parent
+    start = config.folder if config.asked is None else config.asked  # not where it was found: it may have been moved
     with base_folder(start.resolve(), reference) as folder:
         base = read_config(_existing(folder))
         yield BasePolicy(base, config, today)

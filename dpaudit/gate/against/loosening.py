@@ -15,7 +15,6 @@ from dpaudit.gate.baseline import WATCHED, read_baseline
 from dpaudit.gate.policy import Config, GateBudget
 
 Terms = Mapping[str, Any]  # of a subject, as ``subject_terms`` gives them
-FEW = 10_000  # samples that an audit takes at least when nobody says how many
 NAMED = ("horizon", "actions", "dim", "calibration")  # of a registered algorithm
 VERDICTS = ("certified", "unproven")  # from best to worst; any other is worse
 
@@ -144,8 +143,14 @@ def budget_loosenings(base: GateBudget, now: GateBudget) -> Iterator[Loosening]:
         yield changed("observer", base.claim.observer, now.claim.observer)
     if base.require != now.require and now.require != "certified":
         yield changed("require", base.require, now.require)
-    if now.samples is not None and now.samples < (base.samples or FEW):
-        yield changed("samples", base.samples or "as many as dpaudit takes", now.samples)
+
+
+def sample_loosenings(base: GateBudget, now: GateBudget, terms: Terms) -> Iterator[Loosening]:
+    """Fewer runs of an audit; ``terms`` say how many there are where a budget does not."""
+    default = int(terms["samples"])
+    if (now.samples or default) < (base.samples or default):
+        words = [str(samples) if samples else f"as many as dpaudit takes ({default})" for samples in (base.samples, now.samples)]
+        yield Loosening(now.name, "samples", *words)
 
 
 def term_loosenings(name: str, base: Terms, now: Terms) -> Iterator[Loosening]:
@@ -166,6 +171,9 @@ def term_loosenings(name: str, base: Terms, now: Terms) -> Iterator[Loosening]:
         missing = set(before.get(key, ())) - set(after.get(key, ()))
         if missing:
             yield Loosening(name, f"{key} of the neighbours", f"{len(before[key])}", f"{len(missing)} of them gone")
+    for name_of, column in before.get("columns", {}).items():
+        if not _column_covers(after["columns"].get(name_of), column):
+            yield Loosening(name, f"column {name_of}", _column_words(column), _column_words(after["columns"].get(name_of)))
     if before.get("digest") != after.get("digest"):
         yield Loosening(name, "neighbours", "those of the base", "others, which cannot be compared")
 
@@ -174,6 +182,20 @@ def _covers(after: Terms, before: Terms) -> bool:
     """Is every record that was allowed still allowed?"""
     old, new = [list(zip(_listed(terms["low"]), _listed(terms["high"]), strict=True)) for terms in (before, after)]
     return len(old) == len(new) and all(b[0] <= a[0] and b[1] >= a[1] for a, b in zip(old, new, strict=True))
+
+
+def _column_covers(after: Terms | None, before: Terms) -> bool:
+    """Is every entry that was allowed in this column still allowed?"""
+    if after is None or after.keys() != before.keys() or after["missing"] < before["missing"]:
+        return False
+    return set(before["values"]) <= set(after["values"]) if "values" in before else _covers(after, before)
+
+
+def _column_words(column: Terms | None) -> str:
+    if column is None:
+        return "gone"
+    words = f"{len(column['values'])} values" if "values" in column else _range(column)
+    return f"{words}, may be missing" if column["missing"] else words
 
 
 def _listed(end: Any) -> list[float]:

@@ -9,15 +9,23 @@ from typing import Any
 import numpy as np
 
 from dpaudit.claims import Claim
-from dpaudit.neighbours.relations import Listed, Neighbours, content
+from dpaudit.neighbours.frames import Frames
+from dpaudit.neighbours.listed_values import Values
+from dpaudit.neighbours.raw_values import Raw
+from dpaudit.neighbours.relations import AddRemove, Listed, Neighbours, ReplaceOne, content
+from dpaudit.neighbours.tables import Rows
+from dpaudit.sealed.frames.columns import Column, Numbers
 from dpaudit.subjects.subject import Subject
+from dpaudit.verdict.examination import default_samples
 
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 
 def subject_terms(subject: Subject, claim: Claim) -> dict[str, Any]:
-    """Observer and arithmetic of the claim that it is held to, and its neighbours; what has no plain form stands as a digest."""
-    return {"observer": claim.observer, "arithmetic": claim.arithmetic, "neighbours": neighbour_terms(subject.neighbours)}
+    """Observer and arithmetic of the claim that it is held to, its neighbours, and how many samples an audit of it takes unless a
+    budget says so; what has no plain form stands as a digest."""
+    about = {"observer": claim.observer, "arithmetic": claim.arithmetic, "neighbours": neighbour_terms(subject.neighbours)}
+    return {**about, "samples": default_samples(subject)}
 
 
 def neighbour_terms(neighbours: Neighbours) -> dict[str, Any]:
@@ -30,6 +38,16 @@ def neighbour_terms(neighbours: Neighbours) -> dict[str, Any]:
         terms["values"] = sorted({content(value).hex() for value in neighbours.values})
     if isinstance(neighbours, Listed):
         terms["pairs"] = sorted({(content(first) + content(second)).hex() for first, second in neighbours.listed})
-    if len(terms) == 1:  # a strategy, or a relation of the user's own
-        terms["digest"] = hashlib.sha256(_ADDRESS.sub("", repr(neighbours)).encode()).hexdigest()
+    if isinstance(neighbours, Frames):
+        terms["columns"] = {name: _column(column) for name, column in neighbours.declared}
+    elif type(neighbours) not in (ReplaceOne, AddRemove, Rows, Raw, Values, Listed):  # a strategy, or the user's own
+        told = f"{neighbours!r} {sorted(getattr(neighbours, '__dict__', {}).items(), key=str)!r}"
+        terms["digest"] = hashlib.sha256(_ADDRESS.sub("", told).encode()).hexdigest()
     return terms
+
+
+def _column(column: Column) -> dict[str, Any]:
+    """Its range, or its values, and whether an entry may be missing."""
+    if isinstance(column, Numbers):
+        return {"low": column.low, "high": column.high, "missing": column.missing}
+    return {"values": sorted(content(value).hex() for value in column.values), "missing": column.missing}

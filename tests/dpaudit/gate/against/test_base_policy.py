@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import subprocess
+from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import dpaudit as dp
 from dpaudit.claims import DpauditError
 from dpaudit.gate.against.base_branch import base_folder
 from dpaudit.gate.against.base_policy import base_policy
+from dpaudit.gate.against.loosening import budget_loosenings
 from dpaudit.gate.check import check
 from dpaudit.gate.policy import Config, read_config
 
@@ -98,6 +101,48 @@ def test_a_policy_that_is_gone_fails(project: Path) -> None:
     document = json.loads(json.dumps(check(Config(project), against="main").to_dict()))
     assert document["exit"] == 1
     assert [found["message"] for found in document["findings"]] == ["budget sum: mine.py:noisy, ε=1 → removed"]
+
+
+@pytest.mark.parametrize("where", ["above", "below"])
+def test_a_policy_that_moved_to_another_folder_is_compared_all_the_same(project: Path, where: str) -> None:
+    """The gate is started in the same folder as ever; the base's policy is the one that is found from there."""
+    started = project / "deep"
+    started.mkdir()
+    (started / "kept").write_text("", encoding="utf-8")
+    commit(project)
+    subject = "service/mine.py:noisy" if where == "above" else "../mine.py:noisy"
+    moved = BUDGET.format(epsilon="3").replace("mine.py:noisy", subject)
+    if where == "above":
+        (project / "pyproject.toml").unlink()
+    ((project.parent if where == "above" else started) / "pyproject.toml").write_text(moved, encoding="utf-8")
+    with base_policy(read_config(started), "main", date.today()) as base:
+        assert base is not None
+        assert [budget.claim.epsilon for budget in base.base.budgets] == [1]
+        (found,) = budget_loosenings(base.base.budgets[0], replace(base.now.budgets[0], subject="mine.py:noisy"))
+    assert found.message == "ε: 1 → 3"
+
+
+def test_a_ledger_that_was_swapped_fails(project: Path) -> None:
+    """Its path, its budget and its figure are as before; what it had spent is gone."""
+
+    def spend(name: str) -> None:
+        with dp.open_ledger(project / "run.book") as ledger, dp.live(ledger, "2", proven=True) as channel:
+            channel.release(name, dp.seal([1.0], -1, 1).sum(), dp.Laplace(scale=2), sensitivity=2)
+
+    (project / "pyproject.toml").write_text(BUDGET.format(epsilon="2").replace("samples = 100\n", "").replace(
+        'subject = "mine.py:noisy"', 'ledger = "run.book"'), encoding="utf-8")  # fmt: skip
+    spend("first")
+    spend("second")
+    commit(project)
+    assert gate(project)["exit"] == 0
+    for file in project.glob("run.book*"):
+        file.unlink()
+    spend("first")
+    document = gate(project)
+    assert document["exit"] == 1
+    (found,) = document["budgets"][0]["findings"]
+    assert found["rule"] == "DPA009"
+    assert "run.book" in found["message"]
 
 
 def test_a_subject_that_cannot_be_read_at_the_base_is_no_excuse(project: Path) -> None:

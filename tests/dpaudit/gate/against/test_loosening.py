@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import dpaudit as dp
 from dpaudit.claims import Claim
-from dpaudit.gate.against.loosening import Loosening, budget_loosenings, policy_loosenings, term_loosenings
+from dpaudit.gate.against.loosening import Loosening, budget_loosenings, policy_loosenings, sample_loosenings, term_loosenings
 from dpaudit.gate.against.subject_terms import neighbour_terms
 from dpaudit.gate.policy import Config, GateBudget
 from dpaudit.gate.results import Waiver
@@ -33,7 +33,10 @@ WAIVER = Waiver("DPA004", "0123456789abcdef", "pilot", "ann", DAY)
         ("horizon", replace(BUDGET, horizon=10)),
         ("unit", replace(BUDGET, unit="event")),
         ("require", replace(BUDGET, require="not-refuted")),
-        ("samples", replace(BUDGET, samples=100)),
+        ("dim", replace(BUDGET, dim=3)),
+        ("actions", replace(BUDGET, actions=3)),
+        ("calibration", replace(BUDGET, calibration="corrected")),
+        ("unit", replace(BUDGET, unit=None)),
     ],
 )
 def test_a_budget_that_asks_less_is_found(what: str, edited: GateBudget) -> None:
@@ -55,12 +58,19 @@ def test_a_budget_that_asks_as_much_or_more_is_not(edited: GateBudget) -> None:
 
 
 def terms(neighbours: Any, observer: str = "server", arithmetic: str = "float") -> dict[str, Any]:
-    described = {"observer": observer, "arithmetic": arithmetic, "neighbours": neighbour_terms(neighbours)}
+    described = {"observer": observer, "arithmetic": arithmetic, "neighbours": neighbour_terms(neighbours), "samples": 10_000}
     return json.loads(json.dumps(described))  # as it crosses from process to process
 
 
 HUNDRED = terms(dp.replace_one(n=100, low=-1, high=1))
 ROWS = terms(dp.replace_one(n=100, low=[0, 0], high=[1, 2]))
+COLUMNS: dict[str, Any] = {"age": (0, 120), "city": ["Bern", "Rome"], "pay": (0, 10, None)}
+
+
+def table(**changed: Any) -> dict[str, Any]:
+    return terms(dp.replace_one(n=9, bounds={name: value for name, value in {**COLUMNS, **changed}.items() if value}))
+
+
 CITIES = terms(dp.add_remove(n=9, values=["Bern", "Rome", "Oslo"]))
 PAIRS = terms(dp.subject(claim=dp.Claim("1"), neighbours=[([1], [2]), ([3], [4])])(lambda data, channel: None).neighbours)
 
@@ -79,6 +89,12 @@ PAIRS = terms(dp.subject(claim=dp.Claim("1"), neighbours=[([1], [2]), ([3], [4])
         ("bounds of a record", ROWS, terms(dp.replace_one(n=100, low=[0], high=[1]))),
         ("values of the neighbours", CITIES, terms(dp.add_remove(n=9, values=["Bern", "Rome", "Lima", "Kyiv"]))),
         ("neighbours", CITIES, PAIRS),
+        ("column age", table(), table(age=(0, 100))),
+        ("column age", table(), table(age=["old", "young"])),
+        ("column city", table(), table(city=["Bern"])),
+        ("column city", table(), table(city=None)),
+        ("column pay", table(), table(pay=(0, 10))),
+        ("neighbours", table(), terms(dp.add_remove(n=9, bounds=COLUMNS))),
     ],
 )
 def test_a_claim_about_less_is_found(what: str, base: dict[str, Any], now: dict[str, Any]) -> None:
@@ -93,10 +109,40 @@ def test_a_claim_about_less_is_found(what: str, base: dict[str, Any], now: dict[
         (ROWS, terms(dp.replace_one(n=100, low=[-1, 0], high=[1, 3]))),
         (CITIES, terms(dp.add_remove(n=9, values=["Oslo", "Rome", "Bern", "Lima"]))),
         (PAIRS, PAIRS),
+        (table(), table(age=(-1, 130), city=["Oslo", "Rome", "Bern"], more=(0, 1))),
+        (table(), table(age=(0, 120, None))),
     ],
 )
 def test_a_claim_about_as_much_or_more_is_not(base: dict[str, Any], now: dict[str, Any]) -> None:
     assert list(term_loosenings("sum", base, now)) == []
+
+
+@pytest.mark.parametrize(
+    ("base", "now", "loosened"),
+    [
+        (20_000, 100, True), (None, 9_999, True), (20_000, None, True), (None, 10_000, False), (None, 50_000, False),
+        (5_000, None, False), (20_000, 20_000, False),
+    ],
+)  # fmt: skip
+def test_fewer_samples_are_found_whether_written_or_left_out(base: int | None, now: int | None, loosened: bool) -> None:
+    """An audit of this subject takes 10,000 where its budget does not say."""
+    budgets = (replace(BUDGET, samples=base), replace(BUDGET, samples=now))
+    assert [found.what for found in sample_loosenings(*budgets, HUNDRED)] == (["samples"] if loosened else [])
+
+
+class Own:
+    """A relation of the user's own, which has records like ours and a rule of its own."""
+
+    name, n, low, high = "own", 9, 0.0, 1.0
+
+    def __init__(self, rule: int) -> None:
+        self.rule = rule
+
+
+def test_a_relation_of_the_users_own_is_compared_by_all_that_it_holds() -> None:
+    same, other = (terms(Own(rule)) for rule in (1, 2))
+    assert list(term_loosenings("sum", same, terms(Own(1)))) == []
+    assert [found.what for found in term_loosenings("sum", same, other)] == ["neighbours"]
 
 
 def test_strategies_are_told_apart_by_how_they_are_written() -> None:
