@@ -9,13 +9,13 @@ with dp.live_certified(ledger, "cert.json", subject=noisy_sum, trusted_key="audi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-from dpaudit.certificate.envelope import Opened, open_certificate
+from dpaudit.certificate.envelope import Opened, keyid_of, open_certificate
 from dpaudit.certificate.errors import NotAsCertified
 from dpaudit.certificate.facts.configuration import configuration_of, digest_of
 from dpaudit.certificate.facts.running_code import not_its_code
@@ -30,22 +30,29 @@ from dpaudit.ledger.records.source_digests import sources
 from dpaudit.subjects.subject import Subject
 from dpaudit.subjects.targets import code_of
 
+Key = str | Path | Ed25519PublicKey
+REVOKED = "the key that signed it is revoked; certify it again with a new one"
+
 
 @contextmanager
 def live_certified(
-    ledger: Ledger, certificate: str | Path, *, subject: Subject, trusted_key: str | Path | Ed25519PublicKey, bind: bool = False
-) -> Iterator[Channel]:
+    ledger: Ledger, certificate: str | Path, *, subject: Subject, trusted_key: Key | Sequence[Key],
+    revoked_keys: Sequence[Key] = (), bind: bool = False,
+) -> Iterator[Channel]:  # fmt: skip
     """A live door for ``subject``, with the budget of its certificate, for proven releases only.
 
     Raises NotAsCertified unless a trusted key signed the certificate and source, the function in it, configuration, dpaudit
     itself and the ledger's budget are the certified ones; TamperedCertificate (DPA007) for one that was changed. Nothing is
-    released then. Data that is sealed for other neighbours than the certified ones does not pass. ``bind``: from now on the
-    certificate opens no door of another ledger.
+    released then. Data that is sealed for other neighbours than the certified ones does not pass. ``trusted_key``: one key or,
+    while one takes over from another, several. ``revoked_keys``: what they signed is refused, whenever they signed it, trusted or
+    not. ``bind``: from now on the certificate opens no door of another ledger.
     """
     if not isinstance(subject, Subject):
         raise InvalidValue("subject", type(subject).__name__, "a function declared with @dp.subject")
-    key = trusted_key if isinstance(trusted_key, Ed25519PublicKey) else read_public_key(trusted_key)
-    opened = open_certificate(certificate, [key])
+    single = isinstance(trusted_key, str | Path | Ed25519PublicKey)
+    opened = open_certificate(certificate, _read([trusted_key] if single else trusted_key))  # type: ignore[list-item, arg-type]
+    if opened.keyid in {keyid_of(key) for key in _read(revoked_keys)}:
+        raise NotAsCertified(opened.path, REVOKED)
     _require(opened, subject)
     door = opened.predicate["door"]
     claim = Claim(door["epsilon"], door["delta"], str(opened.predicate["observer"]))
@@ -57,6 +64,10 @@ def live_certified(
     ledger.note_code(code_of(subject))
     with live(ledger, claim, filter=door["filter"], proven=True, relation=door["relation"]) as channel:
         yield channel
+
+
+def _read(keys: Sequence[Key]) -> list[Ed25519PublicKey]:
+    return [key if isinstance(key, Ed25519PublicKey) else read_public_key(key) for key in keys]
 
 
 def _require(opened: Opened, subject: Subject) -> None:

@@ -1,17 +1,21 @@
 """What a subject's code draws in: the modules of its project that it imports, one way or another, and the project's lock file.
 
-Installed packages are what the lock file says, and dpaudit has a digest of its own. What is imported by a name that is made up
-while the code runs is not followed, and neither are data files.
+Installed packages are what the lock file says, and dpaudit has a digest of its own. Where a module may be imported by a name that
+is made up while the code runs, all of the project's Python files count; of data files those that are read by their name while a
+module is imported (``late_imports.py``). What a function reads when it is called is not covered.
 """
 
 from __future__ import annotations
 
+import os
 import site
 import sys
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
+from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 
+from dpaudit.certificate.facts.late_imports import LateImports, late_imports
 from dpaudit.papers.code_digests import imported_names
 
 IMPORTS, LOCK = "imports", "lock"  # their names in a certificate
@@ -19,6 +23,7 @@ LOCKS = (
     "pylock.toml", "uv.lock", "poetry.lock", "pdm.lock", "Pipfile.lock", "requirements.lock", "requirements.txt",
     "constraints.txt",
 )  # fmt: skip
+NOTHING = LateImports(frozenset(), False, ())
 _ROOTS = (".git", "pyproject.toml")  # what a project's folder holds
 
 
@@ -39,11 +44,14 @@ def imported_modules(code: Path) -> dict[str, Path]:
     roots, modules, waiting = _import_roots(code), dict[str, Path](), list(own)
     while waiting:
         file = waiting.pop()
-        for name in _names_in(file, _package_of(file, roots)):
-            for module, place in _files_of(name, roots):
-                if module not in modules and place not in own:
-                    modules[module] = place
-                    waiting.append(place)
+        package = _package_of(file, roots)
+        late = _late_in(file, package)
+        drawn = [found for name in _names_in(file, package) | late.modules for found in _files_of(name, roots)]
+        drawn += [*_data_of(late, file, roots), *(_all_files(code) if late.made_up else ())]
+        for module, place in drawn:
+            if module not in modules and place not in own:
+                modules[module] = place
+                waiting.append(place)
     return modules
 
 
@@ -90,15 +98,49 @@ def _files_of(name: str, roots: Sequence[Path]) -> Iterator[tuple[str, Path]]:
     for length in range(1, len(parts) + 1):
         stem = Path(*parts[:length])
         for root in roots:
-            found = [place for place in (root / stem / "__init__.py", root / stem.with_suffix(".py")) if place.is_file()]
+            names = [stem / "__init__.py", *(Path(f"{stem}{suffix}") for suffix in (".py", *EXTENSION_SUFFIXES))]
+            found = [root / name for name in names if (root / name).is_file()]
             if found:
                 yield ".".join(parts[:length]), found[0]
                 break
 
 
+def _data_of(late: LateImports, file: Path, roots: Sequence[Path]) -> Iterator[tuple[str, Path]]:
+    """Data files that are read while a module is imported: beside it or in a folder of the project, named whole or in parts."""
+    for texts in late.read:
+        joined = [str(Path(*texts[start:])) for start in range(len(texts))]
+        for name in (*texts, *joined):
+            for folder in (file.parent, *roots):
+                place = folder / name
+                if len(name) < 1000 and "\0" not in name and place.is_file():
+                    near = next((root for root in reversed(roots) if place.is_relative_to(root)), folder)
+                    yield f"data {place.relative_to(near).as_posix()}", place
+                    break
+
+
+def _all_files(code: Path) -> Iterator[tuple[str, Path]]:
+    """Every Python file of the project, by its place in it; without environments and what tools keep."""
+    root = _up_to_project(code)[-1]
+    for folder, folders, files in os.walk(root):
+        hidden = {name for name in folders if name.startswith((".", "__")) or (Path(folder) / name / "pyvenv.cfg").is_file()}
+        folders[:] = sorted(set(folders) - hidden)
+        for name in sorted(files):
+            if name.endswith(".py"):
+                place = Path(folder) / name
+                yield f"file {place.relative_to(root).as_posix()}", place
+
+
+def _late_in(file: Path, package: str) -> LateImports:
+    """Nothing where a file cannot be read as Python, which is so for data and for extensions."""
+    try:
+        return late_imports(file.read_bytes(), package) if file.suffix == ".py" else NOTHING
+    except (SyntaxError, ValueError):
+        return NOTHING
+
+
 def _names_in(file: Path, package: str) -> frozenset[str]:
     """None where a file cannot be read as Python: it cannot be imported then."""
     try:
-        return imported_names(file.read_bytes(), package)
+        return imported_names(file.read_bytes(), package) if file.suffix == ".py" else frozenset()
     except (SyntaxError, ValueError):
         return frozenset()

@@ -153,11 +153,12 @@ def verify_certificate(options: argparse.Namespace) -> Answer:
 def _refuse_revoked(opened: Opened) -> None:
     """Whatever a key has signed is worth nothing once it is revoked: when it was signed is what its owner says."""
     from dpaudit.certificate import NotAsCertified, keyid_of
+    from dpaudit.certificate.certified_door import REVOKED
     from dpaudit.gate.policy import read_config
     from dpaudit.ledger.keys import read_public_key
 
     if opened.keyid in {keyid_of(read_public_key(file)) for file in read_config(".").revoked_keys}:
-        raise NotAsCertified(opened.path, "the key that signed it is revoked; certify it again with a new one")
+        raise NotAsCertified(opened.path, REVOKED)
 
 
 def _trusted(options: argparse.Namespace) -> Sequence[str | Path]:

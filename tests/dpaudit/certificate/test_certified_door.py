@@ -217,3 +217,29 @@ def test_a_changed_helper_is_refused_at_the_door_and_by_verify(key: Ed25519Priva
         through(tmp_path / "second.ledger", certificate, service, key.public_key())
     with pytest.raises(NotAsCertified, match="imports of its project"):
         check(opened, source=tmp_path / "service.py")
+
+
+def test_keys_are_rotated_and_revoked(certified: Path, subject: Subject, key: Ed25519PrivateKey, tmp_path: Path) -> None:
+    """While a key takes over from another, both are trusted; what a revoked one signed opens no door, trusted or not."""
+    old, new = key.public_key(), Ed25519PrivateKey.generate()
+    renewed = tmp_path / "renewed.json"
+    renewed.write_text(sign(statement(None, audit_subject(subject, seed=1), [], []), new), encoding="utf-8")
+    both = [old, new.public_key()]
+
+    def opens(ledger: str, certificate: Path, trusted: Any, **revoked: Any) -> bool:
+        with dp.open_ledger(tmp_path / ledger) as opened:
+            try:
+                with dp.live_certified(opened, certificate, subject=subject, trusted_key=trusted, **revoked):
+                    return True
+            except NotAsCertified:
+                return False
+
+    assert opens("a.ledger", certified, both)
+    assert opens("b.ledger", renewed, both)
+    assert not opens("c.ledger", renewed, old)
+    assert not opens("d.ledger", certified, both, revoked_keys=[old])
+    assert opens("e.ledger", renewed, both, revoked_keys=[old])
+    public = tmp_path / "old.pub"
+    public.write_bytes(old.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo))
+    assert not opens("f.ledger", certified, public, revoked_keys=[public])
+    assert not opens("g.ledger", certified, [])

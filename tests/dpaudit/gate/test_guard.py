@@ -119,7 +119,7 @@ def test_a_subject_that_forges_does_not_pass(
     attack: str, folder: Path, gate: Callable[..., Any], budget: Callable[..., str]
 ) -> None:
     write_project(folder, ATTACKS[attack])
-    code, document = gate(budget("forged", subject="mine.py:thin", samples=1000))
+    code, document = gate(budget("forged", subject="mine.py:thin", samples=100))
     (found,) = document["budgets"]
     assert code in (1, 2), found
     assert found["verdict"] in ("refuted", "not checked", "unproven"), found
@@ -141,7 +141,7 @@ def test_files_that_python_or_pytest_would_run_first_are_not_run(
     (folder / "pytest.ini").write_text("[pytest]\naddopts = -p plugin\n", encoding="utf-8")
     for name, value in {"PYTHONPATH": str(folder), "PYTHONSTARTUP": "conftest.py", "PYTEST_PLUGINS": "plugin"}.items():
         monkeypatch.setenv(name, value)
-    code, document = gate(budget("forged", subject="mine.py:thin", samples=1000))
+    code, document = gate(budget("forged", subject="mine.py:thin", samples=100))
     assert (code, document["budgets"][0]["verdict"]) == (1, "refuted")
     assert not (folder / "ran").exists()
 
@@ -149,6 +149,6 @@ def test_files_that_python_or_pytest_would_run_first_are_not_run(
 def test_an_honest_subject_still_passes_and_its_twin_is_refuted(
     folder: Path, gate: Callable[..., Any], budget: Callable[..., str]
 ) -> None:
-    code, document = gate(budget("a", subject="mine.py:honest", samples=1000) + budget("b", subject="mine.py:thin", samples=1000))
+    code, document = gate(budget("a", subject="mine.py:honest", samples=1000) + budget("b", subject="mine.py:thin", samples=100))
     assert [found["verdict"] for found in document["budgets"]] == ["certified", "refuted"]
     assert code == 1
