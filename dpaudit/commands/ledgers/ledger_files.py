@@ -54,6 +54,8 @@ def verify_command(options: argparse.Namespace) -> Answer:
     if mark is not None and not isinstance(mark, dict):
         raise DpauditError(f"{options.checkpoint} is not a checkpoint")
     ledger = verify(options.target, mark, None if options.key is None else read_public_key(options.key))
+    if mark is not None:
+        _refuse_revoked(options.checkpoint, bytes.fromhex(mark["key"]))
     code = HOLDS if ledger.checkpoint_size is None or ledger.trusted else UNPROVEN
     if options.key is not None and mark is None:
         raise DpauditError("--key is the key that signed a checkpoint; give --checkpoint FILE as well")
@@ -67,6 +69,16 @@ def verify_command(options: argparse.Namespace) -> Answer:
         signer = "signed by the trusted key" if ledger.trusted else "anybody may have signed it: give the trusted key with --key"
         lines.append(f"  continues the checkpoint at {ledger.checkpoint_size} entries; {signer}")
     return code, "\n".join(lines)
+
+
+def _refuse_revoked(checkpoint: str, signer: bytes) -> None:
+    """A revoked key may have signed a checkpoint of any length: it says nothing of what was cut off."""
+    from dpaudit.gate.policy import read_config
+    from dpaudit.ledger import TamperedLedger
+    from dpaudit.ledger.keys import read_public_key
+
+    if any(read_public_key(file).public_bytes_raw() == signer for file in read_config(".").revoked_keys):
+        raise TamperedLedger(checkpoint, "the key that signed it is revoked; sign a new one")
 
 
 def export_command(options: argparse.Namespace) -> Answer:

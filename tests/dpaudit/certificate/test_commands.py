@@ -251,6 +251,22 @@ def test_what_a_revoked_key_signed_is_refused(
     assert "revoked" in capsys.readouterr().err
 
 
+def test_a_checkpoint_that_a_revoked_key_signed_is_refused(
+    deployment: Path, keys: tuple[str, str], capsys: Out, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    mark = tmp_path / "mark.json"
+    assert main(["checkpoint", str(deployment), "--key", keys[0], "--output", str(mark)]) == 0
+    asked = ["verify", str(deployment), "--checkpoint", str(mark), "--key", keys[1]]
+    assert main(asked) == 0
+    (tmp_path / "pyproject.toml").write_text(f"[tool.dpaudit]\nrevoked_keys = [{json.dumps(keys[1])}]\n", encoding="utf-8")
+    for written in (str.lower, str.upper):  # hexadecimal digits of either size name the same key
+        data = json.loads(mark.read_text(encoding="utf-8"))
+        mark.write_text(json.dumps({**data, "key": written(data["key"])}), encoding="utf-8")
+        assert main(asked) == 1
+        assert "revoked" in capsys.readouterr().err
+
+
 def test_a_private_key_that_others_can_read_signs_nothing(tmp_path: Path, keys: tuple[str, str], capsys: Out) -> None:
     Path(keys[0]).chmod(0o640)
     target = f"{tmp_path / 'mechanism.py'}:noisy_sum"
