@@ -91,13 +91,16 @@ def _parts() -> Iterator[tuple[str, str, Any]]:
 
 
 def _identities(parts: list[tuple[str, str, Any]]) -> Parts:
-    """A function is also the code and the defaults that it has."""
-    return {
-        (module, name): (id(value), id(value.__code__), id(value.__defaults__))
-        if isinstance(value, FunctionType)
-        else (id(value),)
-        for module, name, value in parts
-    }
+    """A function is also the code and the defaults that it has; mpmath's are known by their code, as each context wraps them."""
+    found: Parts = {}
+    for module, name, value in parts:
+        if not isinstance(value, FunctionType):
+            found[module, name] = (id(value),)
+        elif module.startswith("mpmath."):
+            found[module, name] = (id(value.__code__),)
+        else:
+            found[module, name] = (id(value), id(value.__code__), id(value.__defaults__))
+    return found
 
 
 def _is_foreign(value: object) -> bool:

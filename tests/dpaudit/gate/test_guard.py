@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -152,3 +154,21 @@ def test_an_honest_subject_still_passes_and_its_twin_is_refuted(
     code, document = gate(budget("a", subject="mine.py:honest", samples=1000) + budget("b", subject="mine.py:thin", samples=100))
     assert [found["verdict"] for found in document["budgets"]] == ["certified", "refuted"]
     assert code == 1
+
+
+LIBRARIES = """
+from dpaudit.gate import subject_budgets
+from dpaudit.gate.guard import Guard
+guard = Guard()
+import mpmath, pandas, scipy.stats, scipy.optimize, sklearn.linear_model, matplotlib.pyplot, hypothesis, opendp.prelude, torch
+mpmath.MPContext()
+print(guard.changed())
+mpmath.MPContext.cot = lambda *a: 0
+print(guard.changed())
+"""
+
+
+@pytest.mark.slow
+def test_what_libraries_do_when_they_are_imported_is_no_forgery() -> None:
+    done = subprocess.run([sys.executable, "-c", LIBRARIES], capture_output=True, text=True, timeout=280, check=False)
+    assert done.stdout.splitlines() == ["[]", "['mpmath.ctx_mp.MPContext.cot']"], done.stderr[-2000:]
