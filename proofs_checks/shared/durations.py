@@ -28,4 +28,5 @@ SECONDS = {
     "svt4.privacy": 4.0,
     "svt4.bound": 4.0,
     "svt4.monotone-bound": 3.0,
+    "svt6.privacy": 10.0,
 }

@@ -20,6 +20,10 @@ LEAST = MP.mpf(10) ** -30
 Sum = dict[Fraction, Any]  # rate → coefficient of e^{rate·ρ}
 
 
+class TooFewDigits(ArithmeticError):
+    """A probability so small that rounding may have eaten it."""
+
+
 @dataclass(frozen=True)
 class Variant:
     """``threshold``, ``query``: Laplace scales, 0 for no noise. ``refresh``: the threshold's noise is drawn anew after each ⊤.
@@ -99,10 +103,10 @@ def _number(value: Fraction) -> Any:
 
 
 def loss(variant: Variant, answers: Sequence[Answer], queries: Sequence[int], others: Sequence[int]) -> float:
-    """log P(answers | queries)/P(answers | others); ∞ where only the second is 0. Raises ArithmeticError for want of digits."""
+    """log P(answers | queries)/P(answers | others); ∞ where only the second is 0. Raises TooFewDigits."""
     one, other = probability(variant, answers, queries), probability(variant, answers, others)
     if any(value != 0 and value < LEAST for value in (one, other)):
-        raise ArithmeticError("a probability below 10^-30 is lost in the rounding of 50 digits")
+        raise TooFewDigits("a probability below 10^-30 is lost in the rounding of 50 digits")
     if one == 0:
         return -math.inf
     return math.inf if other == 0 else float(MP.log(one / other))
@@ -127,7 +131,10 @@ def stops(variant: Variant, answers: Sequence[Answer]) -> bool:
 
 
 def search(variant: Variant, length: int, repeats: Sequence[int], monotone: bool = False) -> Worst:
-    """The largest loss over short lists of queries near the threshold, and over m queries of one kind before c of another."""
+    """The largest loss over short lists of queries near the threshold, and over m queries of one kind before c of another.
+
+    Transcripts too unlikely for the digits are passed over: what is found is lost, and more may be.
+    """
     pairs = [(0, 1), (1, 0), (0, 0), (-2, -1), (-1, -2)]
     cases = list(itertools.product(pairs, repeat=length))
     cutoff = variant.cutoff or 0
@@ -140,7 +147,10 @@ def search(variant: Variant, length: int, repeats: Sequence[int], monotone: bool
         if monotone and not (all(a <= b for a, b in case) or all(a >= b for a, b in case)):
             continue
         for answers in _transcripts(variant, len(case), length):
-            found = loss(variant, answers, queries, others)
+            try:
+                found = loss(variant, answers, queries, others)
+            except TooFewDigits:
+                continue
             if found > worst.loss:
                 shown = "".join("⊤" if answer else "⊥" for answer in answers)
                 worst = Worst(found, shown, str(tuple(queries)), str(tuple(others)))

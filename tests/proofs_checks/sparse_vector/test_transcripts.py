@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from proofs_checks.sparse_vector.transcripts import Variant, loss, probability, stops
+from proofs_checks.sparse_vector.transcripts import TooFewDigits, Variant, loss, probability, search, stops
 
 VARIANTS = [
     Variant(Fraction(2), Fraction(4), None),
@@ -60,3 +60,10 @@ def test_a_transcript_ends_with_the_last_answer_that_is_allowed():
     assert stops(once, (False, True))
     assert stops(once, (False, False))
     assert not stops(once, (True, False))
+
+
+def test_a_search_passes_over_what_is_too_rare_and_keeps_what_it_found():
+    endless, many = Variant(Fraction(2), Fraction(2), None), 60
+    with pytest.raises(TooFewDigits):
+        loss(endless, (False,) * many + (True,) * many, (1,) * many + (0,) * many, (0,) * many + (1,) * many)
+    assert search(endless, 1, (1, many)).loss > 0.5
