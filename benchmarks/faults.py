@@ -86,6 +86,7 @@ def say_then_store(path: Path, writer: str, says: int) -> None:
     ledger = open_ledger(path)
     for i in range(10**9):
         os.write(says, f"{writer}-{i}\n".encode())
+        time.sleep(0.002)  # about as long as a disk takes: entries are committed before that now
         ledger.append(a_release(f"{writer}-{i}"), key=f"{writer}-{i}")
 
 
