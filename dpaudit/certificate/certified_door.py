@@ -18,8 +18,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from dpaudit.certificate.envelope import Opened, keyid_of, open_certificate
 from dpaudit.certificate.errors import NotAsCertified
 from dpaudit.certificate.facts.configuration import configuration_of, digest_of
-from dpaudit.certificate.facts.running_code import not_its_code
 from dpaudit.certificate.ledger_binding import hold_to_ledger
+from dpaudit.certificate.source.running_code import not_its_code
 from dpaudit.certificate.validity import require_surroundings
 from dpaudit.channel import Channel
 from dpaudit.claims import Claim, InvalidValue

@@ -11,8 +11,8 @@ from dpaudit.certificate.facts import proven_relations as relations
 from dpaudit.certificate.facts.evidence import AuditEvidence, LedgerEvidence
 from dpaudit.certificate.facts.ledger_doubts import doubts_of_opening, doubts_of_releases, first_of
 from dpaudit.certificate.facts.reliance import Reliance
-from dpaudit.certificate.facts.running_code import not_its_code
 from dpaudit.certificate.facts.training_facts import doubts_of_training, is_training
+from dpaudit.certificate.source.running_code import not_its_code
 from dpaudit.claims import Claim, Finding, Outcome, show
 from dpaudit.ledger import Budget, Release
 from dpaudit.verdict.decision import BLOCKING

@@ -19,7 +19,7 @@ from dpaudit.certificate.facts.peer_values import peer_values
 from dpaudit.certificate.facts.proven_relations import proven_for, relations
 from dpaudit.certificate.facts.release_summary import release_groups, theorems
 from dpaudit.certificate.facts.reliance import Reliance
-from dpaudit.certificate.facts.surrounding_code import IMPORTS, LOCK
+from dpaudit.certificate.source.surrounding_code import IMPORTS, LOCK
 from dpaudit.claims import Bound, Claim, Outcome, show
 from dpaudit.ledger import Release
 from dpaudit.ledger.records.source_digests import version

@@ -11,7 +11,7 @@ from dpaudit.certificate.errors import NotAsCertified, TamperedCertificate, Unre
 from dpaudit.certificate.facts.evidence import read_ledger
 from dpaudit.certificate.facts.proven_relations import relations
 from dpaudit.certificate.facts.reliance import changed_since
-from dpaudit.certificate.facts.surrounding_code import IMPORTS, LOCK, surroundings
+from dpaudit.certificate.source.surrounding_code import IMPORTS, LOCK, surroundings
 from dpaudit.ledger import Budget, PureSums
 from dpaudit.ledger.opening import read_entries, shown_place
 from dpaudit.ledger.records.source_digests import sources

@@ -17,7 +17,7 @@ from dpaudit.gate.policy import Config, GateBudget
 from dpaudit.gate.results import ERROR, Checked, Judged, SourcePlace
 from dpaudit.gate.source_places import configured_at, defined_at
 from dpaudit.gate.waivers import note, stale, with_findings
-from dpaudit.gate.worker_processes import judge_apart
+from dpaudit.gate.workers.processes import judge_apart
 
 
 def check(

@@ -11,7 +11,7 @@ from typing import Any
 from dpaudit.accountants.composition import account, account_releases
 from dpaudit.auditors.interface import Attack
 from dpaudit.auditors.pairs.pair_names import pair_generator
-from dpaudit.certificate.facts.surrounding_code import surroundings
+from dpaudit.certificate.source.surrounding_code import surroundings
 from dpaudit.claims import Bound, Claim, DpauditError, Outcome, Verdict
 from dpaudit.deployment import simulate
 from dpaudit.ledger import Budget, Charge, Head, Ledger, Release, open_ledger

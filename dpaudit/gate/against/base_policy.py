@@ -43,7 +43,7 @@ from dpaudit.gate.budget_facts import BudgetFacts
 from dpaudit.gate.policy import Config, GateBudget, read_config
 from dpaudit.gate.results import Judged, Noted
 from dpaudit.gate.source_places import configured_at
-from dpaudit.gate.worker_processes import judge_apart
+from dpaudit.gate.workers.processes import judge_apart
 
 STARTERS = ("sitecustomize", "usercustomize")  # modules that Python imports before anything else
 

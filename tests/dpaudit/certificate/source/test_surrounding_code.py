@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dpaudit.certificate.facts.surrounding_code import IMPORTS, LOCK, imported_modules, lock_file, surroundings
+from dpaudit.certificate.source.surrounding_code import IMPORTS, LOCK, imported_modules, lock_file, surroundings
 
 
 @pytest.fixture

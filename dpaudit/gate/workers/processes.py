@@ -15,8 +15,8 @@ from pathlib import Path
 from types import FrameType
 
 from dpaudit.gate.budget_facts import BudgetFacts, not_checked
-from dpaudit.gate.guard import TOUCHED
 from dpaudit.gate.policy import GateBudget
+from dpaudit.gate.workers.guard import TOUCHED
 
 LARGEST = 10**7  # bytes of a result
 
@@ -32,7 +32,7 @@ def judge_apart(
     shown = None if os.environ.get("DPAUDIT_TRACEBACK") else subprocess.DEVNULL
     nonce = secrets.token_hex(16)
     task = {"folder": str(folder), "name": budget.name, "error": error, "nonce": nonce, "picture": picture, "describe": describe}
-    command = [sys.executable, "-I", "-m", "dpaudit.gate.worker"]
+    command = [sys.executable, "-I", "-m", "dpaudit.gate.workers.worker"]
     with _ended_by_signals(), subprocess.Popen(
         command, cwd=folder, env=_environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=shown,
         start_new_session=True,

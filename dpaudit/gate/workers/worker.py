@@ -1,6 +1,6 @@
 """One budget in a process of its own: its code cannot end the gate, and is ended when its time is over.
 
-python -m dpaudit.gate.worker < TASK     judges one budget and writes the facts, bound to the task's nonce, to what was its output
+python -m dpaudit.gate.workers.worker < TASK     judges one budget; writes the facts, bound to the task's nonce, to its output
 
 The subject runs in another thread than the one that holds the nonce and the way out: no frame, traceback or closure of its own
 leads there. Its code is still code of this process: ``guard.py`` notices what it replaces, and what remains trusted is listed in
@@ -18,8 +18,8 @@ from typing import Any
 
 from dpaudit.claims import DpauditError
 from dpaudit.gate.budget_facts import BudgetFacts, not_checked
-from dpaudit.gate.guard import TOUCHED, Guard
 from dpaudit.gate.policy import GateBudget, read_config
+from dpaudit.gate.workers.guard import TOUCHED, Guard
 
 
 def judge(

@@ -15,7 +15,7 @@ from hashlib import sha256
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 
-from dpaudit.certificate.facts.late_imports import LateImports, late_imports
+from dpaudit.certificate.source.late_imports import LateImports, late_imports
 from dpaudit.papers.code_digests import imported_names
 
 IMPORTS, LOCK = "imports", "lock"  # their names in a certificate

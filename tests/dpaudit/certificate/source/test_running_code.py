@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 import dpaudit as dp
 from dpaudit.certificate import NotAsCertified, Refused, audit_subject, refuse, sign, statement
 from dpaudit.certificate.envelope import open_certificate
-from dpaudit.certificate.facts.running_code import not_its_code
+from dpaudit.certificate.source.running_code import not_its_code
 from dpaudit.certificate.validity import check
 from dpaudit.subjects.subject import Subject
 from dpaudit.subjects.targets import make_algorithm, subjects_of

@@ -15,7 +15,7 @@ from dpaudit.claims import Claim
 from dpaudit.gate.budget_facts import BudgetFacts
 from dpaudit.gate.check import believe
 from dpaudit.gate.policy import GateBudget
-from dpaudit.gate.worker_processes import _result
+from dpaudit.gate.workers.processes import _result
 
 FORGED = BudgetFacts(
     "certified", "forged", "server", "1", {"epsilon": 0.5, "confidence": 0.95}, 1.0, rests_on=("proven", "enforced")
@@ -73,7 +73,7 @@ ATTACKS: dict[str, dict[str, str]] = {
         "last": f"{FORGE}\nimport dpaudit.gate.subject_budgets as s\ns.judge_subject.__code__ = (lambda *a, **k: 1).__code__"
     },
     "replaces the guard too": {
-        "last": f"{FORGE}\nimport types, dpaudit.gate.subject_budgets as s, dpaudit.gate.guard as g\n"
+        "last": f"{FORGE}\nimport types, dpaudit.gate.subject_budgets as s, dpaudit.gate.workers.guard as g\n"
         "g.sys = types.SimpleNamespace(modules=dict(sys.modules))\ng._identities = lambda parts: {}\n"
         "g.Guard.changed = lambda self: []\nmain = sys.modules['__main__']\n"
         "main.not_checked = s.judge_subject = forged\nmain.TOUCHED = 0"
@@ -158,7 +158,7 @@ def test_an_honest_subject_still_passes_and_its_twin_is_refuted(
 
 LIBRARIES = """
 from dpaudit.gate import subject_budgets
-from dpaudit.gate.guard import Guard
+from dpaudit.gate.workers.guard import Guard
 guard = Guard()
 import mpmath, pandas, scipy.stats, scipy.optimize, sklearn.linear_model, matplotlib.pyplot, hypothesis, opendp.prelude, torch
 mpmath.MPContext()
