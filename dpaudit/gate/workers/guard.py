@@ -17,7 +17,7 @@ from dpaudit.claims import DpauditError
 
 TOUCHED = 70  # exit code of a worker whose own code was changed
 PACKAGE = "dpaudit"
-OWN = str(Path(__file__).parents[1]) + os.sep
+OWN = str(Path(__file__).parents[2]) + os.sep
 INSTALLED = (OWN, *(folder + os.sep for folder in site.getsitepackages()))  # hypothesis looks for referrers, as an audit does
 LEANT_ON = frozenset(
     {"builtins", "collections", "copy", "dataclasses", "decimal", "enum", "fractions", "functools", "io", "json"}
