@@ -408,7 +408,7 @@ class Channel(Selecting):
             raise DpauditError("a ledger records one run; open the door without trials")
         if not self._live:
             return written(self._ledger, record, draw, key)
-        output, fresh = heard(record, self._ledger, partial(written, self._ledger, record, draw, key))
+        output, fresh = heard(record, self._ledger, partial(written, self._ledger, record, draw, key))()
         log_release(record, fresh=fresh)
         return output, fresh
 
@@ -419,7 +419,7 @@ class Channel(Selecting):
         if not self._live:
             self._ledger.append(record)
             return
-        heard(record, self._ledger, partial(self._ledger.append, record))
+        heard(record, self._ledger, partial(self._ledger.append, record))()
         log_release(record)
 
     def _remember(

@@ -33,14 +33,14 @@ Listener = Callable[[Passage, Ledger, Callable[[], Any]], Any]
 LISTENERS: list[Listener] = []
 
 
-def heard(record: Release, ledger: Ledger, work: Callable[[], Result]) -> Result:
-    """Do the work, in the presence of whoever listens."""
+def heard(record: Release, ledger: Ledger, work: Callable[[], Result]) -> Callable[[], Result]:
+    """The same work, in the presence of whoever listens."""
     if not LISTENERS:
-        return work()
+        return work
     passage = Passage(record.name, record.to, record.mechanism, record.epsilon, record.delta)
     for listener in tuple(LISTENERS):
         work = partial(listener, passage, ledger, work)
-    return work()
+    return work
 
 
 def log_release(record: Release, *, fresh: bool = True) -> None:

@@ -138,7 +138,28 @@ class CombinedCommits:
                 holds[ledger].new.append((place, entry))  # type: ignore[union-attr]
         return holds
 
+    @contextmanager
+    def alone(self, entries: PostgresEntries) -> Iterator[None]:
+        """A transaction of one ledger beside the queue, for whoever writes its entries without a ``Ledger``."""
+        from dpaudit.ledger.store.postgres.entries import Hold, head_of
+
+        with self._link.connection() as connection, _rolled_back(connection):
+            entries.refuse_renewed()
+            connection.execute("BEGIN")
+            rows = connection.execute("SELECT size, root FROM dpaudit.ledgers WHERE id = %s FOR UPDATE", (entries.ledger,))
+            hold = Hold(connection, head_of(rows.fetchall(), entries.where))
+            with entries.holding(hold):
+                yield
+            self._write(connection, Attempt(), {entries: hold}, waits=True)
+
     def _send(
+        self, connection: psycopg.Connection[Any], attempt: Attempt, holds: dict[PostgresEntries, Hold], waits: bool
+    ) -> None:
+        self._write(connection, attempt, holds, waits)
+        for entries in holds:
+            entries.member.settle(committed=True)
+
+    def _write(
         self, connection: psycopg.Connection[Any], attempt: Attempt, holds: dict[PostgresEntries, Hold], waits: bool
     ) -> None:
         put = [(entries.ledger, place, entry) for entries, hold in holds.items() for place, entry in hold.staged]
@@ -151,7 +172,6 @@ class CombinedCommits:
             if waits:
                 self.wait_for_disk(connection)
         for entries, hold in holds.items():
-            entries.member.settle(committed=True)
             entries.durable = hold.row if waits else entries.durable
 
     def wait_for_disk(self, connection: psycopg.Connection[Any]) -> None:

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from typing import Any
 
 import psycopg
 
-from dpaudit.ledger.errors import Interrupted, LedgerUnavailable, TamperedLedger
+from dpaudit.ledger.errors import Interrupted, TamperedLedger
 from dpaudit.ledger.store.chunk_sizes import growing_chunks
 from dpaudit.ledger.store.commit_queue import CommitQueue
 from dpaudit.ledger.store.interface import Member
@@ -66,8 +66,8 @@ class PostgresEntries:
                 with suppress(psycopg.Error):
                     connection.execute("COMMIT")
 
-    def transaction(self) -> NoReturn:
-        raise LedgerUnavailable(self.where, "its transactions are those of combined_commits")
+    def transaction(self) -> AbstractContextManager[None]:
+        return self._connections.commits.alone(self)
 
     @contextmanager
     def holding(self, hold: Hold) -> Iterator[Hold]:
