@@ -1,6 +1,7 @@
 """The six published variants that Lyu, Su and Li compare (Algorithms 1–6), for sensitivity Δ = 1; ε is what is claimed.
 
-Noise, cutoffs and refreshed thresholds agree with the public implementations of the six in DP-Sniper (Bichsel et al. 2021).
+Noise scales and cutoffs were compared with public code and notes that cite the paper, as far as these show them; the paper's own
+text was not at hand.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ Every client rounds each coordinate of xy at random to a bit and sends it among 
 left but their number. The coordinates are composed, with δ/d each. The published protocol rounds to g steps, g = max(2√n, d, 4),
 and adds b = 24·10^4 g² log²(4(d² + 1)/δ)/(ε² n) coins of chance 1/4 for each of n clients; here fair coins of the same variance
 hide bits, which makes 45,000 log²(4(d² + 1)/δ)/ε² coins for a batch, whatever n and g are. Form, g and the chance 1/4 are
-those of a public implementation by the same authors; the constant was not confirmed from the paper.
+those of a public implementation of such sums; the constant was not confirmed from the paper.
 """
 
 from __future__ import annotations
