@@ -106,5 +106,7 @@ def test_hand_written_exponential_releases_are_accounted(tmp_path: Path) -> None
     file.write_text('{"mechanism": "exponential", "epsilon": "0.1", "count": "1000"}\n')
     assert dp.account(file).epsilon == 100
     assert float(dp.account(file, delta="1e-6", fixed=True).epsilon) == pytest.approx(8.836, abs=5e-4)
+    assert dp.account(file, delta="1e-6").epsilon == dp.account(file, delta="1e-6", fixed=True).epsilon  # one entry, one plan
+    file.write_text('{"mechanism": "exponential", "epsilon": "0.1", "count": "500"}\n' * 2)
     adaptive = dp.account(file, delta="1e-6").epsilon  # Σ ε²/8
     assert 8.836 < float(adaptive) < 9.6
