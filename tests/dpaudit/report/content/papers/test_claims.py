@@ -136,7 +136,9 @@ def test_the_table_is_searched_and_filtered_without_a_network(open_page: Callabl
     typed = "(v => { const f = document.querySelector('.search input'); f.value = v; f.dispatchEvent(new Event('input')) })"
     chosen = "(v => { const s = document.querySelector('.search select'); s.value = v; s.dispatchEvent(new Event('change')) })"
     page.evaluate(f"{typed}('PRIVATE theorem')")
-    assert page.evaluate(left) == []  # the statement is not in the table
+    assert page.evaluate(left) == ["thm1.privacy"]  # by its statement
+    page.evaluate(f"{typed}('nothing says this')")
+    assert page.evaluate(left) == []
     page.evaluate(f"{typed}('Theorem 1')")
     assert page.evaluate(left) == ["thm1.privacy"]
     page.evaluate(f"{typed}('')")
