@@ -14,6 +14,7 @@ HEIGHT, TOP, BOTTOM, MARGIN = 400, 16, 370, 48
 END = RIGHT - 36  # of the lines; their numbers stand beyond it, joined to them by leaders
 LINE_HEIGHT = 13  # between two numbers
 COLOURS = ("#0b6e4f", "#1f78b4", "#c1440e", "#7b3294", "#8c6d1f", "#444444")
+LEADER = "1 4"  # dots: a leader is no measurement
 DASHES = ("", "6 3", "2 3", "8 2 2 2")
 
 
@@ -38,10 +39,11 @@ def regret_curves(rows: Sequence[Mapping[str, Any]]) -> Html:
         colour, dash = COLOURS[(number - 1) % len(COLOURS)], DASHES[(number - 1) // len(COLOURS) % len(DASHES)]
         width = 2.5 if row["system"].startswith("optimistic") else 1.2
         inside += "".join(line(*a, *b, colour, width, dash) for a, b in pairwise(spots))
-        ends[number] = (*spots[-1], colour)
+        inside += "".join(line(x - 2, y, x + 2, y, colour, 4) for x, y in spots)  # what was measured
+        ends[number] = spots[-1]
     heights = apart([end[1] for end in ends.values()], LINE_HEIGHT, BOTTOM)
-    for (number, (x, y, colour)), height in zip(ends.items(), heights, strict=True):
-        inside += line(x, y, END + 14, height, colour, 0.6) + label(END + 16, height + 4, str(number), "start")
+    for (number, (x, y)), height in zip(ends.items(), heights, strict=True):
+        inside += line(x + 4, y, END + 14, height, "#999999", 0.6, LEADER) + label(END + 16, height + 4, str(number), "start")
     words = "; ".join(f"{row['system']}: {row['regret'][-1]['mean']:.0f}" for row in rows)
     return drawing(inside, HEIGHT, f"mean regret at the last horizon: {words}")
 

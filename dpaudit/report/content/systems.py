@@ -31,7 +31,7 @@ def systems_report(data: Mapping[str, Any]) -> Report:
     def document(depth: str) -> Document:
         blocks: list[Block] = [table]
         if depth == "page":
-            caption = "Mean regret against the horizon, both axes logarithmic. Numbers are those of the table."
+            caption = "Mean regret against the horizon, both axes logarithmic. Dotted lines lead to the numbers of the table."
             blocks.insert(0, Figure(regret_curves(rows), caption))
         return Document("Table 1", [Section([Heading(title)]), Section(blocks), Section([notes])])
 
@@ -73,7 +73,7 @@ def _unseen(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
     if not blind:
         return []
     limits = [f"{row['system']} ({row['detectable']:.2g})" for row in blind if row.get("detectable")]
-    words = "where public coins (ties, rounding) come first, no event of noise without a pure ε is exact; no game shows any ε"
+    words = "where public coins (ties, rounding) come first, no exact event is sought; no game of this size shows any ε"
     return [("none seen", words + (f"; a game would have shown it from about so much on: {', '.join(limits)}" if limits else ""))]
 
 
