@@ -9,6 +9,7 @@ from benchmarks.audits import audits
 from benchmarks.compositions import compositions
 from benchmarks.designs import designs
 from benchmarks.draws import draws
+from benchmarks.engines import engines
 from benchmarks.figures import HEADER
 from benchmarks.games import games
 from benchmarks.grants import grants
@@ -35,6 +36,7 @@ PARTS = {
     "sealing": sealing,
     "compositions": compositions,
     "shuffles": shuffles,
+    "engines": engines,
     "sampled": sampled,
     "trainings": trainings,
 }

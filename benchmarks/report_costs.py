@@ -24,12 +24,48 @@ with dp.open_ledger(path) as ledger, dp.live(ledger) as channel:
 cpu, peak = time.process_time() - started, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1000
 print(json.dumps([cpu, os.path.getsize(path), peak]))
 """
+_SCHEDULED = """
+import json, resource, sys, time, numpy as np, dpaudit as dp
+from distributed import LocalCluster
+from dpaudit.auditors.runs.scheduler import connected
+
+def batch(elsewhere):
+    started = time.process_time(), time.perf_counter()
+    with dp.simulate(1, elsewhere=elsewhere, every_report=True) as channel:
+        total = channel.reports("r", values, dp.Laplace(scale=1), sensitivity=1, to="shuffled").sum()
+    return float(total[0]), time.process_time() - started[0], time.perf_counter() - started[1]
+
+if __name__ == "__main__":
+    values = np.random.default_rng(1).integers(0, 2, int(sys.argv[1]), dtype=np.int8)
+    here = batch(None)
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50) as local:
+        with connected(local.scheduler_address) as workers:
+            there = batch(workers)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1000
+    print(json.dumps([here, there, peak]))
+"""
 
 
 def report_costs() -> Figures:
     for kind in ("randomised response", "Laplace", "unary"):
         for to in ("server", "shuffled"):
             yield _cost(kind, to)
+    yield _scheduled()
+
+
+def _scheduled() -> Figure:
+    with tempfile.TemporaryDirectory(dir=".") as folder:
+        script = Path(folder) / "batch.py"  # workers that are spawned import it
+        script.write_text(_SCHEDULED, encoding="utf-8")
+        done = subprocess.run([sys.executable, str(script), str(REPORTS)], capture_output=True, text=True, check=True)
+    here, there, peak = json.loads(done.stdout)
+    told = (
+        f"{1e6 * there[1] / REPORTS:.2f} µs of CPU a report where they are gathered "
+        f"({1e6 * here[1] / REPORTS:.2f} when all are drawn there), {there[2]:.1f} s against {here[2]:.1f} s, at most {peak} MB, "
+        + ("the same sum to the bit" if here[0] == there[0] else "ANOTHER SUM")
+    )
+    same = here[0] == there[0] and peak < MOST
+    return Figure(f"{REPORTS:.0e} shuffled reports drawn on a scheduler with 2 workers", f"same bits, < {MOST} MB", told, same)
 
 
 def _cost(kind: str, to: str) -> Figure:

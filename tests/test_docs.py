@@ -23,9 +23,10 @@ PRINTED = re.compile(r"\.verdict\)  # (certified|refuted|unproven)$", re.MULTILI
 PAGES = sorted(
     str(page.relative_to(DOCS))
     for page in DOCS.rglob("*.md")
-    if not {"guide", "reference"} & set(page.parts)
-    and BLOCK.search(page.read_text(encoding="utf-8"))  # the guide: test_readme.py
+    if not {"guide", "reference", "tutorial.md"} & set(page.parts)
+    and BLOCK.search(page.read_text(encoding="utf-8"))  # the guide and the tutorial: test_readme.py
 )
+FILED = re.compile(r"<!-- (?:example|append): (\w+\.py) -->\n```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 @pytest.mark.slow
@@ -56,6 +57,24 @@ def test_a_page_runs_and_its_verdicts_are_true(page: str, tmp_path: Path, monkey
     assert set(stated) == set(subjects)
     for name, verdict in stated.items():
         assert dp.audit(subjects[name], samples=100, seed=1).verdict == verdict, name
+
+
+@pytest.mark.slow
+def test_the_subjects_of_the_tutorial_have_the_verdicts_that_their_comments_say(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files: dict[str, str] = {}
+    for name, code in FILED.findall((DOCS / "tutorial.md").read_text(encoding="utf-8")):
+        files[name] = files.get(name, "") + "\n\n" + code
+    monkeypatch.chdir(tmp_path)
+    found = {}
+    for name, source in files.items():
+        stated = dict(STATED.findall(source))
+        Path(name).write_text(source, encoding="utf-8")
+        for subject in subjects_of(name) if stated else []:
+            found[subject.name] = stated[subject.name], dp.audit(subject, samples=1000, seed=1).verdict
+    assert len(found) == 6
+    assert all(stated == verdict for stated, verdict in found.values()), found
 
 
 VARIES = re.compile(r"\d+(\.\d+)? ?s\b|\b[0-9a-f]{16}…|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")  # seconds, keys, times of signing
@@ -103,7 +122,7 @@ def test_the_reference_has_every_public_name_with_a_text() -> None:
 
 RECIPES = (
     "count", "histogram", "mean", "quantile", "noisy max", "sparse vector", "group-by", "tree", "survey", "RAPPOR", "regression",
-    "DP-SGD", "bandit",
+    "DP-SGD", "bandit", "another library",
 )  # fmt: skip
 
 

@@ -29,9 +29,9 @@ def test_a_sample_of_every_quantity_is_expressed_and_none_is_contradicted() -> N
     assert outcomes["tighter"] > 5
 
 
-def test_nineteen_of_twenty_values_are_expressed_and_all_have_a_source() -> None:
+def test_all_but_one_in_a_hundred_values_are_expressed_and_all_have_a_source() -> None:
     assert len(VALUES) > 800
-    assert sum(value.missing is None for value in VALUES) >= 0.95 * len(VALUES)
+    assert sum(value.missing is None for value in VALUES) >= 0.99 * len(VALUES)
     assert all(value.file.endswith(".py") and ".test_" in value.test for value in VALUES)
 
 
@@ -62,5 +62,12 @@ def test_noise_that_does_not_suffice_contradicts_and_more_than_enough_is_loose(f
 def test_the_table_counts_what_is_not_expressed_by_kind() -> None:
     few = [*(each for each in VALUES if each.missing), next(each for each in VALUES if _quick(each))]
     lines = values_table(shares(iter(few)))
-    assert "repeat and select" in lines[-1]
+    assert "mixtures of Gaussians" in lines[-1]
     assert lines[-3].startswith("| all |")
+
+
+def test_batches_cut_to_a_size_and_the_best_of_several_runs_are_expressed_and_none_is_contradicted() -> None:
+    """The cut ones are tighter: the peer moves both neighbours where others fill the batch, the proof only one."""
+    quick = [value for value in VALUES if value.quantity != "epsilon"]  # that one is a search, and the inverse of another
+    outcomes = {kind: Counter(outcome(value) for value in quick if kind in value.what) for kind in ("cut", "runs")}
+    assert outcomes == {"cut": Counter(tighter=9), "runs": Counter(agree=22)}

@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -21,25 +22,28 @@ README, OPTIONS_PAGE = ROOT / "README.md", ROOT / "docs" / "guide" / "command-li
 GUIDE = [
     ROOT / "docs" / name for name in ("guide/certify.md", "guide/releases.md", "guide/gate.md", "guide/review.md", "paper.md")
 ]
-PAGES = [README, *GUIDE]  # in the order in which they are run: the gate holds what the page before it deployed
+TUTORIAL = ROOT / "docs" / "tutorial.md"
+# Pages of one journey are run in this order in one folder: the gate holds what the page before it deployed.
+JOURNEYS = {"guide": [README, *GUIDE], "tutorial": [TUTORIAL]}
 BLOCK = re.compile(r"<!-- (?P<kind>demo|output: (?P<command>.*?)) -->\n```\n(?P<body>.*?)```\n", re.DOTALL)
-EXAMPLE = re.compile(r"<!-- example: (?P<file>\S+) -->\n```\w+\n(?P<code>.*?)```\n", re.DOTALL)
+EXAMPLE = re.compile(r"<!-- (?P<how>example|append): (?P<file>\S+) -->\n```\w+\n(?P<code>.*?)```\n", re.DOTALL)
 OPTIONS = re.compile(r"<!-- options -->\n```\n(?P<body>.*?)```\n", re.DOTALL)
 STEP = re.compile(rf"{BLOCK.pattern}|{EXAMPLE.pattern}|^    \$ (?P<plain>dpaudit [^\n]*)$", re.DOTALL | re.MULTILINE)
 EVERYWHERE = {"--help", "--format", "--output", "--version"}
 VARIES = re.compile(r"\d+\.\d+ ?s\b|\b[0-9a-f]{16}…|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")  # seconds, key ids, times of signing
 
 
-def whole_text() -> str:
-    return "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
+def whole_text(pages: Sequence[Path]) -> str:
+    return "\n".join(page.read_text(encoding="utf-8") for page in pages)
 
 
-def outputs(folder: Path) -> dict[str, str]:
+def outputs(pages: Sequence[Path], folder: Path) -> dict[str, str]:
     """What every shown command prints now, run in ``folder``: examples are written down where a page shows them."""
     made = {}
-    for step in STEP.finditer(whole_text()):
+    for step in STEP.finditer(whole_text(pages)):
         if step["file"]:
-            (folder / step["file"]).write_text(step["code"], encoding="utf-8")
+            with (folder / step["file"]).open("a" if step["how"] == "append" else "w", encoding="utf-8") as file:
+                file.write(("\n\n" if step["how"] == "append" else "") + step["code"])
         elif step["plain"]:
             run(step["plain"].split(), folder)
         else:
@@ -77,9 +81,12 @@ def steady(text: str) -> str:
     return VARIES.sub("…", text)
 
 
-def test_shown_outputs_are_what_the_commands_print(tmp_path: Path) -> None:
-    shown = {block["kind"]: block["body"] for block in BLOCK.finditer(whole_text())}
-    made = outputs(tmp_path)
+@pytest.mark.timeout(1200)  # some 90 s of CPU in dozens of commands: much longer on a loaded machine
+@pytest.mark.parametrize("journey", JOURNEYS)
+def test_shown_outputs_are_what_the_commands_print(journey: str, tmp_path: Path) -> None:
+    pages = JOURNEYS[journey]
+    shown = {block["kind"]: block["body"] for block in BLOCK.finditer(whole_text(pages))}
+    made = outputs(pages, tmp_path)
     assert set(shown) == set(made)
     for kind, body in shown.items():
         assert steady(body) == steady(made[kind])
@@ -125,15 +132,18 @@ def test_every_example_of_the_guide_is_run_or_stands_in_a_file_that_is() -> None
                 assert {line.strip() for line in code.splitlines()} - {"..."} <= source, f"{page.name} and {name}"
 
 
+def shown_again(text: str, made: dict[str, str]) -> str:
+    return BLOCK.sub(lambda block: f"<!-- {block['kind']} -->\n```\n{made[block['kind']]}```\n", text)
+
+
 def renew() -> None:
     import tempfile
 
-    with tempfile.TemporaryDirectory() as folder:
-        made = outputs(Path(folder))
-    for page in PAGES:
-        text = page.read_text(encoding="utf-8")
-        text = BLOCK.sub(lambda block: f"<!-- {block['kind']} -->\n```\n{made[block['kind']]}```\n", text)
-        page.write_text(text, encoding="utf-8")
+    for pages in JOURNEYS.values():
+        with tempfile.TemporaryDirectory() as folder:
+            made = outputs(pages, Path(folder))
+        for page in pages:
+            page.write_text(shown_again(page.read_text(encoding="utf-8"), made), encoding="utf-8")
     text = OPTIONS_PAGE.read_text(encoding="utf-8")
     OPTIONS_PAGE.write_text(OPTIONS.sub(lambda _: f"<!-- options -->\n```\n{options()}```\n", text), encoding="utf-8")
 

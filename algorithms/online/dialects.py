@@ -91,12 +91,14 @@ class Player:
         raise DpauditError(f"the policy chose {chosen!r:.40}, which is none of its {len(self.arms)} actions")
 
 
-def check_contexts(policy: Any, dialect: Dialect, contexts: Any) -> None:
-    """Raise InvalidValue when the policy cannot choose without a context and none are given."""
+def check_contexts(policy: Any, dialect: Dialect, contexts: Any, rounds: int) -> None:
+    """Raise InvalidValue when the policy cannot choose without a context and none are given, or too few."""
     known = 1 if dialect.choose == "pull" else 0
     asked = _required(getattr(policy, dialect.choose))[known:]
     if contexts is None and asked:
         raise InvalidValue("contexts", None, f"given: {dialect.choose}() needs {', '.join(asked)}")
+    if contexts is not None and len(contexts) < rounds:
+        raise InvalidValue("contexts", len(contexts), f"one for each of the {rounds} rounds")
 
 
 def _required(method: Callable[..., Any]) -> list[str]:

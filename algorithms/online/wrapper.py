@@ -42,7 +42,7 @@ def wrap(
     related = _related(neighbours, rounds, len(arms), ends, clip)
     make, grey, example = _maker(policy, reset)
     dialect = recognise(example)
-    check_contexts(example, dialect, contexts)
+    check_contexts(example, dialect, contexts, rounds)
 
     def play(rewards: Any, rng: np.random.Generator, channel: Channel | None) -> np.ndarray:
         data, seed = related[1].read(rewards), int(rng.integers(SEEDS))

@@ -23,7 +23,8 @@ from dpaudit.accountants.pairs.finite_pair import (
 )
 from dpaudit.accountants.pairs.shifted_noise import ShiftedNoise, mixture_pair
 from dpaudit.accountants.sampling import SampledGaussian, sampled_moment
-from dpaudit.accountants.selection.repeated_selection import repeated_epsilon
+from dpaudit.accountants.sampling.cut_batches import CutBatches, cut_delta, cut_epsilon
+from dpaudit.accountants.selection.repeated_selection import poisson_renyi, repeated_epsilon, repeated_renyi
 from dpaudit.claims import InvalidValue
 from dpaudit.noise import GRID, Exponential, Gaussian, Laplace
 
@@ -124,6 +125,8 @@ def delta(what: Described, at: str) -> Ends:
     level = Fraction(at)
     if "larger of" in what:
         return _larger([delta(each, at) for each in what["larger of"]])
+    if "cut" in what:
+        return _cut_delta(what, level)
     if "releases" not in what:
         return Ends.of(pair_of(what).delta(level))
     parts = [part_of(each) for each in what["releases"]]
@@ -133,6 +136,8 @@ def delta(what: Described, at: str) -> Ends:
 def epsilon(what: Described, at: str) -> Ends:
     if "repeated" in what:
         return Ends(0.0, float(repeated_epsilon(what["repeated"]["epsilon"], what["repeated"]["shape"])))
+    if "cut" in what:
+        return Ends(0.0, float(cut_epsilon(_cut_batches(what), at)))
     parts = [part_of(each) for each in what["releases"]]
     try:
         found = renyi_epsilon(parts, Fraction(at)) if _moments_alone(parts) else compose(parts, Fraction(at))
@@ -141,7 +146,49 @@ def epsilon(what: Described, at: str) -> Ends:
     return Ends(float(found.lower), float(found.upper))
 
 
+def _cut_batches(what: Described) -> list[CutBatches]:
+    return [
+        CutBatches(Fraction(each["rate"]), Fraction(each["sigma"]), each["records"], each["size"], each.get("count", 1))
+        for each in what["cut"]
+    ]
+
+
+def _cut_delta(what: Described, level: Fraction) -> Ends:
+    """Of a composition, or of one release in one direction, for any real ε."""
+    batches = _cut_batches(what)
+    if "relation" not in what:
+        return Ends(0.0, float(cut_delta(batches, level)))
+    high = sum(
+        weight * ShiftedNoise.sampled("gaussian", one.sigma, Fraction(1), one.rate, what["relation"]).delta(level)[1]
+        for weight, one in batches[0].groups
+    )
+    return Ends(0.0, float(high))
+
+
+def repeated_rdp(what: Described, at: str) -> Ends:
+    """The best of several Gaussian runs, or of a Poisson number of Laplace ones, as the theorem has it."""
+    order = Fraction(at)
+    if "mean" in what:  # the order is the largest at which the run's own ε will do
+        one, above = float(what["epsilon"]), float(order - 1)
+        laplace = one + math.log1p(math.expm1(-(1 + 2 * above) * one) * above / (1 + 2 * above)) / above
+        return Ends(0.0, float(poisson_renyi(order, laplace, what["mean"], (what["epsilon"], 0))))
+    rho, gamma = (Fraction(what[name]) for name in ("rho", "gamma"))
+    other = Fraction(max(1.0, math.sqrt(-math.log(gamma) / float(rho))))
+    found = [repeated_renyi(max(order, _NEAR_ONE), rho * max(order, _NEAR_ONE), gamma, what["shape"], (other, rho * other))]
+    if gamma < 1:  # divergences rise with the order, so that a larger one bounds this one
+        runs = _mean_runs(float(gamma), float(what["shape"]))
+        larger = 1 + Fraction(math.sqrt(math.log(runs) / float(rho)))
+        found += [repeated_renyi(larger, rho * larger, gamma, what["shape"], (other, rho * other))] if larger >= order else []
+    return Ends(0.0, float(min(found)))
+
+
+def _mean_runs(gamma: float, shape: float) -> float:
+    return (1 / gamma - 1) / -math.log(gamma) if not shape else shape * (1 - gamma) / (gamma * (1 - gamma**shape))
+
+
 def rdp(what: Described, at: str) -> Ends:
+    if "runs" in what:
+        return repeated_rdp(what["runs"], at)
     if "larger of" in what:
         return _larger([rdp(each, at) for each in what["larger of"]])
     if "repeated" in what:

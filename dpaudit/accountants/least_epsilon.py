@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from fractions import Fraction
+from functools import lru_cache
 
 from dpaudit.accountants.fixed_laws import NUMERICAL, RDP
 from dpaudit.accountants.interface import Group, Least
@@ -65,7 +66,14 @@ def _is_one_plan(group: Group) -> bool:
 
 
 def _key(group: Group) -> tuple[AnyPart, ...]:
-    return tuple(_times(part, count) for part, count in group.items() if not isinstance(part, Part) or part.steps)
+    """In one order, whatever order they were found in: the last digit of a figure may depend on it."""
+    parts = sorted(group, key=_place) if len(group) > 1 else group
+    return tuple(_times(part, group[part]) for part in parts if not isinstance(part, Part) or part.steps)
+
+
+@lru_cache(maxsize=4096)
+def _place(part: AnyPart) -> str:
+    return repr(part)
 
 
 def _times(part: AnyPart, count: int) -> AnyPart:

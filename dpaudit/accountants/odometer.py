@@ -16,11 +16,12 @@ from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
 
-from dpaudit.accountants.composition import DEFAULT_DELTA, lost, read_release
+from dpaudit.accountants.composition import DEFAULT_DELTA
 from dpaudit.accountants.losses.moments import part_moment
 from dpaudit.accountants.losses.parts import AnyPart, Known
 from dpaudit.accountants.losses.renyi import zcdp_rho
 from dpaudit.accountants.losses.stated_parts import LossPart, RenyiCurve
+from dpaudit.accountants.readings.reads import lost, read_release
 from dpaudit.accountants.sampling.mixtures import any_sampled
 from dpaudit.claims import InvalidValue, Number, exact_delta, show
 from dpaudit.claims.balls import ball, decimal, precision, upper

@@ -25,7 +25,7 @@ def groups(touched: Iterable[tuple[Kind, Cohort]]) -> list[Counter[Kind]]:
     found = {frozenset((everyone + own).items()) for own in named.values()}
     found |= _swept(everyone, changes)
     found.add(frozenset(everyone.items()))
-    return _largest([Counter(dict(items)) for items in found])
+    return largest([Counter(dict(items)) for items in found])
 
 
 def _sort_in(
@@ -76,7 +76,8 @@ def _swept(everyone: Counter[Kind], changes: dict[int, Counter[Kind]]) -> set[fr
     return found
 
 
-def _largest(found: list[Counter[Kind]]) -> list[Counter[Kind]]:
+def largest(found: list[Counter[Kind]]) -> list[Counter[Kind]]:
+    """Those that are no part of another; all of them where they are many."""
     if len(found) > _FEW:
         return found
     return [one for i, one in enumerate(found) if not any(one <= other and i != j for j, other in enumerate(found))]

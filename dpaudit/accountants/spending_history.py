@@ -14,8 +14,9 @@ from math import ceil
 from pathlib import Path
 
 from dpaudit.accountants.client_shares import Share, composed_shares, summed_shares
-from dpaudit.accountants.composition import read_release, target_delta, touched
+from dpaudit.accountants.composition import target_delta
 from dpaudit.accountants.least_epsilon import least
+from dpaudit.accountants.readings.reads import read_release, touched
 from dpaudit.accountants.record_groups import groups
 from dpaudit.accountants.sampling.constant_steps import is_constant, join_steps
 from dpaudit.claims import Bound, Line, Number, float_up

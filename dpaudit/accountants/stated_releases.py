@@ -56,6 +56,11 @@ class StatedRead:
         return 1 if self.release.count is None else self.release.count
 
     @property
+    def summed(self) -> bool:
+        """Nothing is stated about sums."""
+        return False
+
+    @property
     def clients(self) -> int:
         return self.release.n if self.release.kind != "release" else self.release.cohort.size or self.release.n
 

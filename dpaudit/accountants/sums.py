@@ -62,7 +62,8 @@ def _epsilon_sum(parts: tuple[AnyPart, ...], delta: Fraction) -> Least:
     """Σ of pure, stated and amplified costs, plus what has none; batches and that share the δ."""
     epsilon = spent = Fraction(0)
     without = [part for part in parts if _has_no_cost(part)]
-    batches = sum(part.count for part in parts if isinstance(part, Part) and part.shuffled is not None)
+    amplified_parts = [part for part in parts if isinstance(part, Part) and part.shuffled is not None and not _has_no_cost(part)]
+    batches = sum(part.count for part in amplified_parts)
     known = sum_up(part.count * _stated(part)[1] for part in parts if isinstance(part, Known | LossPart))
     share = max(delta - known, Fraction(0)) / max(batches + bool(without), 1)
     one: Fraction | None

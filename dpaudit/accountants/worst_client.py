@@ -5,8 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import lcm
 from typing import Any
 
+import numpy as np
+
+from dpaudit.accountants.interface import Group
+from dpaudit.accountants.losses.parts import AnyPart
+from dpaudit.accountants.readings.read_table import ReadTable
 from dpaudit.claims import show
 from dpaudit.claims.decimals import number, short
 from dpaudit.ledger import Charge, Cohort, PureSums
@@ -44,6 +50,66 @@ def client_of(alike: Cohort, charges: Sequence[Charge]) -> Client:
     record = one_of(alike)
     touching = [c.name for c in charges if c.cohort.everyone or (record is not None and record in c.cohort)]
     return Client(record, alike, touching)
+
+
+def worst_of_table(reads: ReadTable, costs: Sequence[Charge], parts: Sequence[AnyPart], group: Group) -> Client:
+    """The client whom a bound is about: the one with the largest sum of ``costs`` (one for each sort) if the bound's ``group``
+    is what touches it, else one whom that touches. ``parts``: what the bound composed of each sort.
+    """
+    alike = _heaviest(reads, costs)
+    if group and reads.of_record(one_of(alike), parts) != group:
+        alike = reads.touched(parts).records_with(group)
+    record = one_of(alike)
+    lost = [c.name for c in reads.unused if c.cohort.everyone or (record is not None and record in c.cohort)]
+    return Client(record, alike, _Names(reads, reads.touching(record), lost))
+
+
+def _heaviest(reads: ReadTable, costs: Sequence[Charge]) -> Cohort:
+    """The records with the largest Σε, the first of them; everyone where no record stands out."""
+    sums, table = PureSums(), reads.table
+    for sort, _, starts, stops in table.runs(reads.sorts, len(costs)):
+        sums.add_run(costs[sort], 0, starts, stops)
+    for row in table.others().tolist():
+        sums.add(costs[reads.sorts[row]].to(table.cohort(row)))
+    for charge in reads.unused:
+        sums.add(charge)
+    for charge in _named_costs(reads, costs):
+        sums.add(charge)
+    return sums.worst_records()
+
+
+def _named_costs(reads: ReadTable, costs: Sequence[Charge]) -> list[Charge]:
+    """What is charged to single pseudonyms: the sum of the first who pays most, or each charge where others name them too."""
+    table, rows = reads.table, reads.table.named()
+    if not len(rows):
+        return []
+    first, sorts = table.columns()[1][rows], reads.sorts[rows]
+    unit = lcm(*((cost.epsilon or Fraction(0)).denominator for cost in costs))
+    units = [int((cost.epsilon or 0) * unit) for cost in costs]
+    elsewhere = any(c.ids for c in table.cohorts) or any(c.cohort.ids for c in reads.unused)
+    if elsewhere or max(units) * len(rows) >= 2**62:
+        return [costs[sort].to(table.cohort(row)) for row, sort in zip(rows.tolist(), sorts.tolist(), strict=True)]
+    _, places, which = np.unique(table.ids.digests()[first], return_index=True, return_inverse=True)
+    totals = np.zeros(len(places), np.int64)
+    np.add.at(totals, which, np.array(units, np.int64)[sorts])
+    best = int(places[totals == totals.max()].min())
+    return [Charge(Fraction(int(totals.max()), unit), cohort=table.cohort(int(rows[best])))]
+
+
+class _Names(Sequence[str]):
+    """The names of some rows, then others: read where they are asked for."""
+
+    def __init__(self, reads: ReadTable, rows: Any, more: Sequence[str]) -> None:
+        self._texts, self._rows, self._more = reads.table.names, rows, more
+
+    def __len__(self) -> int:
+        return len(self._rows) + len(self._more)
+
+    def __getitem__(self, place: Any) -> Any:
+        if isinstance(place, slice):
+            return [self[each] for each in range(len(self))[place]]
+        place = range(len(self))[place]
+        return self._texts[int(self._rows[place])] if place < len(self._rows) else self._more[place - len(self._rows)]
 
 
 def one_of(cohort: Cohort) -> int | str | None:

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from dpaudit.auditors.games.guessing_game import Outcome
 from dpaudit.auditors.pairs.pair_names import pair_generator
 from dpaudit.auditors.replay.pinned_runs import Observed, Replayed
 from dpaudit.auditors.runs.engine import HERE, Engine
@@ -101,6 +102,7 @@ class Attack:
     replays: Replays = ()
     untried: Sequence[str] = ()  # what there was no time for
     game: GamePlan | None = None  # what exact evidence leaves to a game; None: nothing
+    played: Sequence[Outcome] = ()  # the first game and the one that decided, with their counts
 
     def finds(self, rule: str) -> bool:
         return any(finding.rule == rule for finding in self.findings)

@@ -45,7 +45,8 @@ def live_certified(
     itself and the ledger's budget are the certified ones; TamperedCertificate (DPA007) for one that was changed. Nothing is
     released then. Data that is sealed for other neighbours than the certified ones does not pass. ``trusted_key``: one key or,
     while one takes over from another, several. ``revoked_keys``: what they signed is refused, whenever they signed it, trusted or
-    not. ``bind``: from now on the certificate opens no door of another ledger.
+    not. ``bind``: from now on the certificate opens no door of another ledger; one that names its ledger (``certify --ledger``)
+    never does.
     """
     if not isinstance(subject, Subject):
         raise InvalidValue("subject", type(subject).__name__, "a function declared with @dp.subject")
@@ -60,7 +61,7 @@ def live_certified(
         raise NotAsCertified(ledger.where, "it holds charges from before any budget; a certified deployment needs a new ledger")
     if ledger.budget is not None and not (ledger.proven and _same(ledger, claim)):
         raise NotAsCertified(ledger.where, f"its budget is not {claim} for proven releases, as certified")
-    hold_to_ledger(certificate, ledger.identity, bind=bind)
+    hold_to_ledger(opened, ledger, bind=bind)
     ledger.note_code(code_of(subject))
     with live(ledger, claim, filter=door["filter"], proven=True, relation=door["relation"]) as channel:
         yield channel

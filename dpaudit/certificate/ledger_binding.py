@@ -1,8 +1,9 @@
-"""A certificate bound to the ledger that it was first used with: ``cert.json.bound`` beside it names both.
+"""A certificate opens doors of one ledger: of the one that it names, signed, or of the one that it was first used with.
 
-The file is made exclusively and synced before the door opens, and never rewritten: of two processes that bind at once, one is
-first and the other is held to what that one wrote. It binds the certificate where it lies; a copy elsewhere, without its
-``.bound``, is another first use.
+What it names (``certify --ledger``) holds wherever the certificate goes. First use is known where it happened: in the database
+of the ledger, for all hosts of a fleet, and in ``cert.json.bound`` beside the certificate. Both are written once and are durable
+before the door opens: of several that bind at once, one is first, and the others are held to it. A copy of the certificate that
+is used with another database, from another folder, is another first use, and nobody can know of both.
 """
 
 from __future__ import annotations
@@ -12,17 +13,34 @@ import os
 from hashlib import sha256
 from pathlib import Path
 
+from dpaudit.certificate.envelope import Opened
 from dpaudit.certificate.errors import NotAsCertified
-from dpaudit.ledger import MalformedJson, load_file
+from dpaudit.ledger import Ledger, MalformedJson, load_file
 
 SUFFIX = ".bound"
 SCHEMA = "dpaudit.bound/1"
+FIRST = "it is bound to another ledger, the one that it was first used with"
 
 
-def hold_to_ledger(certificate: str | Path, identity: str, *, bind: bool) -> None:
+def hold_to_ledger(opened: Opened, ledger: Ledger, *, bind: bool) -> None:
     """Raises NotAsCertified if the certificate is bound to another ledger. ``bind``: bind it to this one if it is to none."""
+    require_named(opened, ledger.identity, ledger.where)
+    digest = sha256(Path(opened.path).read_bytes()).hexdigest()
+    if ledger.certificate_holder(digest, bind=bind) not in (None, ledger.identity):
+        raise NotAsCertified(opened.path, f"its database knows that {FIRST}")
+    _hold_by_file(opened.path, digest, ledger.identity, bind=bind)
+
+
+def require_named(opened: Opened, identity: str, where: str) -> None:
+    """Raises NotAsCertified for another ledger than the one that the certificate names, if it names one."""
+    named = opened.predicate.get("bound_to")
+    if named is not None and named != {"ledger": identity}:
+        raise NotAsCertified(where, "the certificate names another ledger, for which alone it was signed")
+
+
+def _hold_by_file(certificate: str, digest: str, identity: str, *, bind: bool) -> None:
     place = Path(f"{certificate}{SUFFIX}")
-    mine = {"schema": SCHEMA, "certificate": sha256(Path(certificate).read_bytes()).hexdigest(), "ledger": identity}
+    mine = {"schema": SCHEMA, "certificate": digest, "ledger": identity}
     if bind:
         _write_once(place, json.dumps(mine, indent=2) + "\n")
     if not place.exists():
@@ -34,7 +52,7 @@ def hold_to_ledger(certificate: str | Path, identity: str, *, bind: bool) -> Non
     if not isinstance(bound, dict) or bound.get("schema") != SCHEMA or bound.get("certificate") != mine["certificate"]:
         raise NotAsCertified(str(place), "it does not say to which ledger this certificate is bound")
     if bound.get("ledger") != identity:
-        raise NotAsCertified(str(certificate), "it is bound to another ledger, the one that it was first used with")
+        raise NotAsCertified(certificate, FIRST)
 
 
 def _write_once(place: Path, text: str) -> None:

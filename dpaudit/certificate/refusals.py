@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from dpaudit.accountants.composition import Read, read_release
+from dpaudit.accountants.readings.reads import Read, read_release
 from dpaudit.accountants.shuffle import closed_form as closed
 from dpaudit.certificate.errors import Refused
 from dpaudit.certificate.facts import proven_relations as relations
@@ -15,7 +15,7 @@ from dpaudit.certificate.facts.training_facts import doubts_of_training, is_trai
 from dpaudit.certificate.source.running_code import not_its_code
 from dpaudit.claims import Claim, Finding, Outcome, show
 from dpaudit.ledger import Budget, Release
-from dpaudit.verdict.decision import BLOCKING
+from dpaudit.verdict.outcome import BLOCKING
 
 CLOSED = "closed"  # a release that names it was calibrated by the closed formula, which holds in its domain only
 

@@ -36,9 +36,11 @@ LEVELS = {
 
 
 def statement(
-    ledger: LedgerEvidence | None, audited: AuditEvidence | None, claims: Sequence[Reliance], waivers: Sequence[Mapping[str, str]]
-) -> dict[str, Any]:
-    """The statement without its signer. What is passed in was not refused; every field is derived from it, none is chosen."""
+    ledger: LedgerEvidence | None, audited: AuditEvidence | None, claims: Sequence[Reliance],
+    waivers: Sequence[Mapping[str, str]], bound_to: str | None = None,
+) -> dict[str, Any]:  # fmt: skip
+    """The statement without its signer. What is passed in was not refused; every field is derived from it, none is chosen but
+    ``bound_to``: the identity of the ledger that alone may be used with it."""
     claim = _claim(ledger, audited)
     configuration = _configuration(ledger, audited, claim)
     releases, bound = _releases(ledger, audited)
@@ -71,6 +73,7 @@ def statement(
         "noise": context.noise(releases, ledger is not None, trained=trained), "audit": _audit(audited),
         "peers": peer_values(releases, claim.delta), "waivers": [dict(waiver) for waiver in waivers],
         "hazards": judge_hazards(hazards), **_training(ledger),
+        **({} if bound_to is None else {"bound_to": {"ledger": bound_to}}),
     }  # fmt: skip
     digests = _digests(ledger, audited) | {"configuration": digest_of(configuration)}
     subjects = [{"name": name, "digest": {"sha256": digest}} for name, digest in digests.items()]

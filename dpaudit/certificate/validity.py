@@ -11,11 +11,12 @@ from dpaudit.certificate.errors import NotAsCertified, TamperedCertificate, Unre
 from dpaudit.certificate.facts.evidence import read_ledger
 from dpaudit.certificate.facts.proven_relations import relations
 from dpaudit.certificate.facts.reliance import changed_since
+from dpaudit.certificate.ledger_binding import require_named
 from dpaudit.certificate.source.surrounding_code import IMPORTS, LOCK, surroundings
 from dpaudit.ledger import Budget, PureSums
+from dpaudit.ledger.books.replay import replay
 from dpaudit.ledger.opening import read_entries, shown_place
 from dpaudit.ledger.records.source_digests import sources
-from dpaudit.ledger.store.book import replay
 
 
 @dataclass
@@ -78,6 +79,7 @@ def _belongs(result: CertificateCheck, path: str | Path) -> None:
     """A certificate about code alone: was this ledger opened for that code, behind a door with the certified budget?"""
     ledger, door = read_ledger(path), result.opened.predicate["door"]
     opening, where = ledger.opening, shown_place(path)
+    require_named(result.opened, ledger.identity, where)
     if ledger.kind != "deployment":
         raise NotAsCertified(where, "a simulated ledger is no deployment of what was certified")
     if door is None or opening is None or not opening.proven or opening.charges_before:

@@ -118,9 +118,10 @@ def declared_steps(declared: Fraction, noise: Noise, value: Any, units: np.ndarr
     L1, √k in L2."""
     steps = int(-(-declared // noise.grid))
     coordinates = units.size if trials is None else units.size // max(trials, 1)
-    whole = not isinstance(value, Sealed) and np.asarray(value).dtype.kind in "biu" and (1 / noise.grid).denominator == 1
-    if whole or coordinates <= 1 or noise.norm < 1:
+    if coordinates <= 1 or noise.norm < 1:
         return capped_steps(noise, steps, coordinates)
+    if not isinstance(value, Sealed) and np.asarray(value).dtype.kind in "biu" and (1 / noise.grid).denominator == 1:
+        return capped_steps(noise, steps, coordinates)  # whole numbers are not rounded
     return steps + (coordinates - 1 if noise.norm == 1 else math.isqrt(coordinates - 1) + 1)
 
 
@@ -144,16 +145,18 @@ def query_units(query: Query, trials: int | None) -> np.ndarray:
 
 
 def crowd_of(asked: Asked, records: Records, steps: int) -> int:
-    """How many reports one of them hides among. Shuffled values that lie far apart tell whose they are: nothing hides them.
+    """How many reports one of them hides among: at most the clients that the cohort names, as each sends one.
 
+    Shuffled values that lie far apart tell whose they are: nothing hides them.
     They do not where the mechanism reads every value as one of its own answers, where the door clamps plain values to an
     interval, and where sealed ones are proven to lie in one. Plain values that are not clamped may be anywhere.
     """
+    hidden = min(hidden_among(records), asked.cohort.size or records.n)
     if asked.to != "shuffled" or asked.noise.alphabet is not None or getattr(records, "interval", None) is not None:
-        return hidden_among(records)
+        return hidden
     sealed = records.sealed() if asked.derived is not None else None
     together = sealed is not None and in_one_interval(sealed, float(steps * asked.noise.grid))
-    return hidden_among(records) if together else 1
+    return hidden if together else 1
 
 
 def tag_counts(records: Records) -> dict[str, int]:

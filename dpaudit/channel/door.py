@@ -26,7 +26,6 @@ from dpaudit.channel.declarations import (
 from dpaudit.channel.discretion import discreet
 from dpaudit.channel.foreign.known_guarantee import known
 from dpaudit.channel.keyed_releases import Kept, written
-from dpaudit.channel.long_batches import in_parts
 from dpaudit.channel.modes import Event, Live, Pinned, Simulated, Transcript
 from dpaudit.channel.planned.plan import Plan
 from dpaudit.channel.planned.plan_progress import CallFacts, Progress
@@ -390,8 +389,11 @@ class Channel(Selecting):
 
     def _shuffled(self, noise: Noise, query: np.ndarray, to: str, records: Records) -> np.ndarray:
         """Reports; it is forgotten who sent what before anything is stored. A pinned output is the multiset already."""
-        draw = partial(self._door.noise, noise, index=self._index)
-        output = in_parts(draw, query) if self._door.splits else draw(query)
+        door = self._door
+        if not isinstance(door, Pinned) and door.splits:
+            output = door.reports(noise, query)
+        else:
+            output = door.noise(noise, query, self._index)
         if to == "shuffled" and not isinstance(self._door, Pinned):
             output = multiset(output, records.tags)
         if self._live:

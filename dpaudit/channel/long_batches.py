@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any, Protocol
 
 import numpy as np
+
+from dpaudit.noise import Noise
 
 # Reports at once: 8 MB for each array of them. Half or twice is as fast, and gives seeded runs with longer batches other draws.
 PART = 2**20
@@ -19,13 +22,39 @@ def in_parts(work: Callable[[np.ndarray], np.ndarray], reports: np.ndarray) -> n
     """``work(reports)`` for what treats each report by itself."""
     if reports.ndim != 1 or len(reports) <= PART:
         return work(reports)
+    return _joined(len(reports), (work(reports[part]) for part in parts(len(reports))))
+
+
+def _joined(length: int, done: Iterator[np.ndarray]) -> np.ndarray:
+    """The parts in one array, each copied there when it comes."""
     made: np.ndarray | None = None
-    for part in parts(len(reports)):
-        done = work(reports[part])
-        made = np.empty((len(reports), *done.shape[1:]), dtype=done.dtype) if made is None else made
-        made[part] = done
+    for part, found in zip(parts(length), done, strict=True):
+        made = np.empty((length, *found.shape[1:]), dtype=found.dtype) if made is None else made
+        made[part] = found
     assert made is not None
     return made
+
+
+class Elsewhere(Protocol):
+    """Workers that draw the parts of a long batch, here or on other machines."""
+
+    def each(self, work: Callable[..., Any], arguments: Iterator[tuple[Any, ...]]) -> Iterator[Any]:
+        """``work`` of all arguments, in their order, a few at a time."""
+        ...
+
+
+def draw_part(noise: Noise, units: np.ndarray, seed: tuple[int, ...]) -> np.ndarray:
+    """What these reports become. A function of its arguments alone, so that it is the same wherever it is drawn."""
+    return noise.simulate(units, np.random.default_rng(seed))
+
+
+def draw_in_parts(noise: Noise, units: np.ndarray, generator: np.random.Generator, elsewhere: Elsewhere | None) -> np.ndarray:
+    """A seeded batch. A long one is drawn in parts, each from a seed of its own, which the generator gives to the batch."""
+    if units.ndim != 1 or len(units) <= PART:
+        return noise.simulate(units, generator)
+    batch = tuple(int(word) for word in generator.integers(2**63, size=2))
+    asked = ((noise, units[part], (*batch, number)) for number, part in enumerate(parts(len(units))))
+    return _joined(len(units), (draw_part(*one) for one in asked) if elsewhere is None else elsewhere.each(draw_part, asked))
 
 
 def sum_by_tag(

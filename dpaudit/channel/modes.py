@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from dpaudit.channel.client_reports import Records
+from dpaudit.channel.long_batches import Elsewhere, draw_in_parts, in_parts
 from dpaudit.claims import DpauditError
 from dpaudit.ledger import Cohort, Release
 from dpaudit.noise import Noise, Source, mechanism_of
@@ -64,6 +66,7 @@ class Simulated:
     pinned: Sequence[np.ndarray | None] = ()  # chosen outputs of each trial's first releases; None: not chosen
     rest: Rest = "drawn"  # the others: drawn by their law, "wild" numbers of every size, or "exact": the query, no noise
     strict: bool = False
+    elsewhere: Elsewhere | None = None  # who draws the parts of long batches; None: this process
     generator: np.random.Generator = field(init=False)
     passed: np.ndarray = field(init=False)  # releases so far, per trial
 
@@ -79,6 +82,10 @@ class Simulated:
     def noise(self, noise: Noise, units: np.ndarray, index: np.ndarray | None = None) -> np.ndarray:
         output = self._rest(noise, units)
         return output if not self.pinned else self._pin(output, index)
+
+    def reports(self, noise: Noise, units: np.ndarray) -> np.ndarray:
+        """One of each client, where ``splits``."""
+        return draw_in_parts(noise, units, self.generator, self.elsewhere)
 
     def sums(self, noise: Noise, units: np.ndarray, counts: np.ndarray) -> np.ndarray:
         return noise.simulate_sums(units, counts, self.generator) if self.rest == "drawn" else self._rest(noise, units)
@@ -134,6 +141,10 @@ class Live:
 
     def noise(self, noise: Noise, units: np.ndarray, index: np.ndarray | None = None) -> np.ndarray:
         return mechanism_of(noise).draw(noise, units, self.source)
+
+    def reports(self, noise: Noise, units: np.ndarray) -> np.ndarray:
+        """One of each client, all drawn here: private values do not leave for another machine."""
+        return in_parts(partial(self.noise, noise), units)
 
     def sums(self, noise: Noise, units: np.ndarray, counts: np.ndarray) -> np.ndarray:
         raise DpauditError("a live door draws every report; ask for the values or their sum")

@@ -15,10 +15,12 @@ from typing import Any
 import numpy as np
 
 from dpaudit.channel.door import Channel
+from dpaudit.channel.long_batches import Elsewhere
 from dpaudit.channel.modes import Live, Pinned, Rest, Simulated, Transcript
 from dpaudit.channel.release_cost import Amplifier, Composer, no_amplification, plain_sums
 from dpaudit.claims import InvalidValue
 from dpaudit.ledger import Budget, Ledger, MemoryLedger
+from dpaudit.ledger.checkpoint import Kept, Key, require_continuation
 from dpaudit.noise import GRID, SecureSource, to_units
 from dpaudit.sealed.array import ADD_REMOVE, REPLACE_ONE
 
@@ -46,6 +48,8 @@ class Doors:
         strict: bool | None = None,
         proven: bool = False,
         relation: str | None = None,
+        checkpoint: Kept | None = None,
+        trusted_key: Key | None = None,
     ) -> Iterator[Channel]:
         """The door of a deployment: exact noise, cryptographic generator, ledger first. ``budget``: a Budget, Claim, (ε, δ) or ε.
 
@@ -55,6 +59,8 @@ class Doors:
         ``proven=True``: takes only releases of sealed data whose trace is whole, so that the budget bounds every path. Together
         with a budget this is written down, and holds for every later door on the ledger.
         ``relation``: takes only data that is sealed for these neighbours, "replace-one" or "add-remove".
+        ``checkpoint``: opens only if the ledger goes on where this ends: a checkpoint or its file, signed by ``trusted_key``, or
+        a head of ``ledger.head()`` that was kept elsewhere.
         A plain array is taken with one warning in the log that its sensitivity is only declared. ``strict=True`` refuses it;
         ``strict=False``: a declared sensitivity below the proven one is charged at the proven one instead of refused.
         Every release is logged under the name ``dpaudit``, without any value.
@@ -63,6 +69,8 @@ class Doors:
         if relation not in (None, REPLACE_ONE, ADD_REMOVE):
             raise InvalidValue("relation", relation, f"{REPLACE_ONE} or {ADD_REMOVE}")
         ledger.require("deployment")
+        if checkpoint is not None:
+            require_continuation(ledger, checkpoint, trusted_key)
         if limit is not None:
             ledger.limit(limit, filter, proven=proven)
         elif filter is not None:
@@ -92,9 +100,12 @@ class Doors:
         pinned: Sequence[np.ndarray | None] = (),
         rest: Rest = "drawn",
         proven: bool = False,
+        elsewhere: Elsewhere | None = None,
     ) -> Iterator[Channel]:
         """A seeded door of the same law, for one run or many trials at once. Never writes a deployment ledger.
 
+        ``elsewhere``: workers that draw long batches of reports (``dpaudit.auditors.runs.scheduler.connected``); the same
+        reports, to the bit, as without them.
         For auditors: ``pinned`` chooses the outputs of the first releases, ``rest`` how the others come about.
         """
         if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
@@ -110,7 +121,7 @@ class Doors:
             ledger.limit(limit, filter)
         every = bool(every_report) or ledger is not None  # sums drawn by their own law would pass the ledger by
         limit = ledger.budget if ledger is not None else None
-        door = Simulated(int(seed), trials, every, pinned, rest)
+        door = Simulated(int(seed), trials, every, pinned, rest, elsewhere=elsewhere)
         yield Channel(
             door, ledger=ledger, budget=limit, observe=observe, proven=proven, amplify=self.amplify, compose=self.compose
         )

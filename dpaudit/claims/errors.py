@@ -5,10 +5,12 @@ What a program decides by is a field: ``rule``, ``exit_code`` and those of the s
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
-from typing import ClassVar
+from functools import wraps
+from typing import Any, ClassVar, TypeVar, cast
 
-from dpaudit.claims.decimals import show
+from dpaudit.claims.decimals import number, show
 from dpaudit.claims.exit_codes import UNUSABLE
 from dpaudit.claims.leak_watch import notice
 
@@ -49,6 +51,18 @@ class FileError(DpauditError):
         return type(self), (self.path, self.reason)
 
 
+_SHARES = (
+    ". ε is within it: give each release a share of δ (delta=…), or open the door with a filter that turns sums into ε at a part "
+    'of δ and leaves the rest to it, such as dp.Budget(ε, δ, filter="renyi(8,9e-7)")'
+)
+
+
+def _short(value: Fraction) -> str:
+    """Exactly, or seven digits rounded up where that would be a long fraction."""
+    exact = show(value)
+    return exact if "/" not in exact or len(exact) <= 24 else number(value)
+
+
 class BudgetExceeded(DpauditError):
     """DPA001: the door refused a release that would have exceeded its budget. No noise was drawn."""
 
@@ -57,8 +71,9 @@ class BudgetExceeded(DpauditError):
     def __init__(self, release: str, would_cost: tuple[Fraction, Fraction], budget: tuple[Fraction, Fraction]) -> None:
         self.release, self.would_cost, self.budget = release, would_cost, budget
         super().__init__(
-            f"release {release!r} would bring a record to ε={show(would_cost[0])}, δ={show(would_cost[1])}; "
+            f"release {release!r} would bring a record to ε={_short(would_cost[0])}, δ={_short(would_cost[1])}; "
             f"the budget is ε={show(budget[0])}, δ={show(budget[1])}"
+            + (_SHARES if budget[1] and would_cost[0] <= budget[0] else "")
         )
 
 
@@ -100,3 +115,23 @@ class Contradiction(DpauditError):
         super().__init__(
             f"contradiction inside dpaudit: upper bound {show(upper)} is below lower bound {lower}; please report it"
         )
+
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def bare(function: Function) -> Function:
+    """The function, with errors that come without the frames that led to them, and without the errors before them: locals of
+    these frames may hold private data, and reporters keep them."""
+
+    @wraps(function)
+    def outermost(*args: Any, **options: Any) -> Any:
+        try:
+            return function(*args, **options)
+        except BaseException as error:
+            failure = error
+        del args, options  # this frame is the one that stays
+        failure.__cause__ = failure.__context__ = None
+        raise failure.with_traceback(None)
+
+    return cast(Function, outermost)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import stat
 import sys
 import tempfile
@@ -11,15 +12,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dpaudit.claims import DpauditError, InvalidValue, exact_delta, exact_epsilon, whole
 from dpaudit.claims.exit_codes import HOLDS, NOTHING, UNPROVEN, UNUSABLE, VIOLATED, worst
 from dpaudit.claims.json_text import as_json
 from dpaudit.commands.waiting import end_waiting
 
+if TYPE_CHECKING:
+    from dpaudit.report.interface import Report
+
 Answer = tuple[int, str]
 PAGES = ("html", "markdown")
+LEAST_COLUMNS = 40  # of a terminal: in fewer a table cannot be read, and some terminals say 0
 
 
 @dataclass(frozen=True)
@@ -35,7 +40,7 @@ class Command:
 
 __all__ = [
     "HOLDS", "NOTHING", "PAGES", "UNPROVEN", "UNUSABLE", "VIOLATED", "Answer", "Command", "algorithm_parameters", "as_json",
-    "fail", "given_epsilon", "progress", "refuse_algorithm_options", "worst", "write_file",
+    "fail", "given_epsilon", "progress", "refuse_algorithm_options", "worst", "write_file", "write_report",
 ]  # fmt: skip
 
 
@@ -62,6 +67,14 @@ def write_file(text: str, path: str) -> None:
     except BaseException:
         Path(partial).unlink(missing_ok=True)
         raise
+
+
+def write_report(options: argparse.Namespace, report: Report, form: str | None = None) -> str:
+    """A report in the format that was asked for, in as many columns as the terminal has that it is printed on."""
+    from dpaudit.report.formats import write
+
+    printed = options.output is None and sys.stdout.isatty()
+    return write(form or options.format, report, max(shutil.get_terminal_size().columns, LEAST_COLUMNS) if printed else None)
 
 
 def _umask() -> int:

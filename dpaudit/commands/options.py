@@ -142,6 +142,7 @@ def add_certify_options(command: ArgumentParser) -> None:
     command.add_argument("-o", dest="certificate", metavar="FILE", required=True, help="the certificate; never overwritten")
     command.add_argument("--key", required=True, help="private key from dpaudit keygen")
     command.add_argument("--subject", metavar="TARGET", help="the code that wrote the LEDGER: audited too, and held beside it")
+    command.add_argument("--ledger", help="sign it for this ledger, or database, alone: no other one is opened with it")
     add_algorithm_options(command)
     command.add_argument("--observer", choices=OBSERVERS, help="who looks (default: the claim's)")
     command.add_argument("--samples", help="runs per side of the game, as in dpaudit audit")
@@ -159,9 +160,12 @@ def add_certify_options(command: ArgumentParser) -> None:
 def add_verify_options(command: ArgumentParser) -> None:
     command.add_argument("target", metavar="CERTIFICATE|LEDGER")
     command.add_argument(
-        "--key", metavar="PUB", help="trusted public key (default for certificates: [tool.dpaudit] trusted_keys)"
+        "--key",
+        metavar="PUB",
+        help="trusted public key (default for certificates: [tool.dpaudit] trusted_keys); a private one makes a snapshot",
     )
     command.add_argument("--checkpoint", metavar="FILE", help="of a ledger, which must continue it")
+    _add_snapshot(command)
     command.add_argument("--ledger", metavar="FILE", help="hold this ledger beside the certificate")
     command.add_argument("--source", metavar="PATH", help="hold this file or folder of code beside the certificate")
     command.add_argument("--registry", metavar="FILE", help="write a draft in the fields of the OpenDP deployments registry")
@@ -170,6 +174,11 @@ def add_verify_options(command: ArgumentParser) -> None:
         "dpaudit verify cert.json --key auditor.pub --ledger today.ledger --source service/policy.py",
         "dpaudit verify today.ledger --checkpoint checkpoint.json --key auditor.pub",
     )
+
+
+def _add_snapshot(command: ArgumentParser) -> None:
+    told = "of a ledger, signed by --key: only entries after it are read; made or renewed where --key is private"
+    command.add_argument("--snapshot", metavar="FILE", help=told)
 
 
 def _examples(command: ArgumentParser, *lines: str) -> None:
@@ -192,6 +201,8 @@ def add_account_options(command: ArgumentParser) -> None:
     )
     command.add_argument("--renyi", action="store_true", help="also Rényi divergences at some orders; μ where all is Gaussian")
     command.add_argument("--group", metavar="K", help="also what any K records cost together")
+    _add_snapshot(command)
+    command.add_argument("--key", metavar="KEY", help="that signed the snapshot; a private key makes and renews it")
 
 
 def add_audit_options(command: ArgumentParser) -> None:
@@ -272,6 +283,7 @@ def add_run_options(command: ArgumentParser) -> None:
     add_algorithm_options(command)
     command.add_argument("--ledger", metavar="FILE", help="record every release there")
     command.add_argument("--seed", help="simulate from this seed instead")
+    command.add_argument("--scheduler", metavar="URL", help="with --seed: long batches of reports are drawn on this scheduler")
 
 
 def add_amplify_options(command: ArgumentParser) -> None:

@@ -24,6 +24,7 @@ from dpaudit.channel.modes import Live
 from dpaudit.claims import InvalidValue, Leak
 from dpaudit.claims.leak_watch import watching
 from dpaudit.deployment.doors import live
+from dpaudit.deployment.shown_frames import hide_own_frames
 from dpaudit.ledger import Budget, Charge, Ledger, open_ledger
 from dpaudit.ledger.spending.filters import FILTERS
 from dpaudit.neighbours.categories import SealedTexts
@@ -58,7 +59,17 @@ class Deployment:
         Raises BudgetExceeded (DPA001) before a release that the budget does not allow, Leak (DPA002) where private data leaves
         another way (also where the subject caught that), or is in what it returns, SensitivityError (DPA003) for a release that
         declares too little, and DpauditError for one whose sensitivity is not proven. What was released before stays charged.
+        Errors show the frames of the subject's own code, and none of dpaudit's: those hold the data.
         """
+        try:
+            return self._run(data)
+        except BaseException as error:
+            failure = error
+        del data  # this frame is the one that stays
+        hide_own_frames(failure)
+        raise failure
+
+    def _run(self, data: Any) -> Any:
         subject = self.subject
         sealed = seal_data(subject, data)
         with (

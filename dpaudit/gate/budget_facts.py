@@ -32,6 +32,7 @@ class BudgetFacts:
     arithmetic: str | None = None  # of the claim; None where there is no subject
     terms: Mapping[str, Any] | None = None  # what the claim is about: observer, arithmetic, neighbours
     rests_on: Sequence[str] = ()  # of an upper bound: how its sensitivity and its path are known
+    evidence: Mapping[str, Any] | None = None  # of a subject: what its figures are made from, for the gate to make them again
 
     def exit_code(self, require: str) -> int:
         """What follows from the verdict; a verdict that nobody knows proves nothing."""

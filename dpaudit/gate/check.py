@@ -18,6 +18,7 @@ from dpaudit.gate.results import ERROR, Checked, Judged, SourcePlace
 from dpaudit.gate.source_places import configured_at, defined_at
 from dpaudit.gate.waivers import note, stale, with_findings
 from dpaudit.gate.workers.processes import judge_apart
+from dpaudit.gate.workers.second_decision import decide_again
 
 
 def check(
@@ -54,7 +55,7 @@ def _judge(
     budget: GateBudget, config: Config, share: float, before: Entries | None, today: date, picture: bool, base: BasePolicy | None
 ) -> Judged:
     started = time.perf_counter()
-    facts = believe(judge_apart(budget, config.folder, share, picture=picture), budget)
+    facts = believe(judge_apart(budget, config.folder, share, picture=picture), budget, share)
     place = defined_at(facts, config, configured_at(config, f"tool.dpaudit.budgets.{budget.name}"))
     judged = replace(_plain(budget, facts, place), seconds=time.perf_counter() - started)
     judged = with_findings(judged, facts, note(facts, budget, place, config.waivers, today))
@@ -62,16 +63,11 @@ def _judge(
     return judged if before is None else replace(judged, change=change(judged, before.get(budget.name)))
 
 
-def believe(facts: BudgetFacts, budget: GateBudget) -> BudgetFacts:
-    """What a worker says, unless its own figures contradict its verdict."""
-    if facts.verdict != "certified":
-        return facts
-    if facts.upper is None or Fraction(facts.upper) > budget.claim.epsilon:
+def believe(facts: BudgetFacts, budget: GateBudget, error: float) -> BudgetFacts:
+    """What a worker found, with the decision that the gate makes of it; not checked where one contradicts the other."""
+    facts = decide_again(facts, budget, error)
+    if facts.verdict == "certified" and (facts.upper is None or Fraction(facts.upper) > budget.claim.epsilon):
         return not_checked("it is said to be certified, above its budget")
-    if budget.subject is not None and (not facts.rests_on or "declared" in facts.rests_on or "observed" in facts.rests_on):
-        return not_checked("it is said to be certified, and rests on what is not proven")
-    if facts.causes:
-        return not_checked("it is said to be certified, with a finding to fail by")
     return facts
 
 

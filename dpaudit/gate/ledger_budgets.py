@@ -22,7 +22,7 @@ from dpaudit.gate.policy import GateBudget
 from dpaudit.ledger import TamperedLedger, is_ledger, open_ledger
 from dpaudit.ledger.store.registry import scheme_of
 from dpaudit.sealed.array import ADD_REMOVE, REPLACE_ONE
-from dpaudit.verdict.decision import BLOCKING
+from dpaudit.verdict.outcome import BLOCKING
 
 
 @dataclass(frozen=True)

@@ -8,19 +8,20 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
-from dpaudit.claims import Claim, DpauditError, Outcome, Verdict, show
+from dpaudit.claims import Claim, DpauditError
 from dpaudit.gate.against.subject_terms import subject_terms
 from dpaudit.gate.budget_facts import BudgetFacts, listed
 from dpaudit.gate.policy import ALGORITHM_KEYS, GateBudget
+from dpaudit.gate.workers.evidence import evidence_of
 from dpaudit.subjects.failure import explain_failure
 from dpaudit.subjects.subject import Subject
 from dpaudit.subjects.targets import make_algorithm, registered, subjects_of
-from dpaudit.verdict.decision import blocking_rules
-from dpaudit.verdict.examination import Options, examine
+from dpaudit.verdict.examination import Examination, Options, examine
 
 
 def judge_subject(budget: GateBudget, seed: int, error: float, *, picture: bool = False) -> BudgetFacts:
-    """The verdict on one subject for the budget's claim; ``error`` is this audit's share of the gate's. Raises DpauditError."""
+    """The verdict on one subject for the budget's claim, and what it is made from; what follows for the budget is the gate's to
+    decide (``workers/second_decision.py``). ``error`` is this audit's share of the gate's. Raises DpauditError."""
     subject = find_subject(budget)
     relation = subject.neighbours.name
     if budget.neighbours is not None and budget.neighbours != relation:
@@ -30,17 +31,14 @@ def judge_subject(budget: GateBudget, seed: int, error: float, *, picture: bool 
         claim.epsilon, claim.delta, claim.observer, samples=budget.samples, seed=seed, error=error, picture=picture,
         arithmetic=claim.arithmetic,
     )  # fmt: skip
-    verdict = _examine(subject, options)
-    blocking = blocking_rules(claim)
-    rules = {Outcome.REFUTED: ("DPA003", "DPA004", *blocking), Outcome.UNPROVEN: blocking, Outcome.CERTIFIED: ()}[verdict.verdict]
-    causes = [place for place, finding in enumerate(verdict.findings) if finding.rule in rules]
-    complete = bool(causes) and not _lacks_more(verdict, subject)
+    examination = _examine(subject, options)
+    verdict = examination.verdict
+    file, line = defined_at(subject.function)
     return BudgetFacts(
-        str(verdict.verdict), verdict.reason, claim.observer,
-        None if verdict.upper is None else show(verdict.upper.epsilon), verdict.lower.to_dict(), verdict.detectable,
-        listed(verdict.findings), causes, complete, {"neighbours": relation}, *defined_at(subject.function),
-        None if verdict.losses is None else {"losses": asdict(verdict.losses)}, claim.arithmetic,
-        subject_terms(subject, claim), () if verdict.upper is None else (verdict.upper.sensitivity, verdict.upper.path),
+        str(verdict.verdict), verdict.reason, claim.observer, lower=verdict.lower.to_dict(), detectable=verdict.detectable,
+        findings=listed(verdict.findings), stated={"neighbours": relation}, file=file, line=line,
+        picture=None if verdict.losses is None else {"losses": asdict(verdict.losses)}, arithmetic=claim.arithmetic,
+        terms=subject_terms(subject, claim), evidence=evidence_of(examination, grey=subject.grey),
     )  # fmt: skip
 
 
@@ -56,10 +54,10 @@ def describe_subject(budget: GateBudget) -> BudgetFacts:
     return BudgetFacts("not checked", "only described", terms=subject_terms(subject, held_to(budget, subject)))
 
 
-def _examine(subject: Subject, options: Options) -> Verdict:
+def _examine(subject: Subject, options: Options) -> Examination:
     """Raises DpauditError with the subject's own line where it breaks, unless its traceback is asked for."""
     try:
-        return examine(subject, options).verdict
+        return examine(subject, options)
     except MemoryError:
         raise
     except Exception as error:
@@ -87,18 +85,6 @@ def find_subject(budget: GateBudget) -> Subject:
             f"{target} holds {len(subjects)} subjects; a budget is about one: name it, as in {target}:NAME ({names})"
         )
     return subjects[0]
-
-
-def _lacks_more(verdict: Verdict, subject: Subject) -> bool:
-    """Of an unproven subject: is more missing than its findings say? Then waiving them does not help."""
-    if verdict.verdict is Outcome.REFUTED:
-        return False
-    if not subject.grey:
-        return True
-    upper = verdict.upper
-    if upper is None:
-        return not any(finding.rule in ("DPA002", "DPA005") for finding in verdict.findings)
-    return upper.epsilon > verdict.claim.epsilon or upper.sensitivity != "proven" or upper.path == "observed"
 
 
 def defined_at(function: Callable[..., Any]) -> tuple[str | None, int]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -11,16 +13,24 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from dpaudit.claims import InvalidValue
+from dpaudit.ledger.books.book import Book
+from dpaudit.ledger.books.replay import replay
+from dpaudit.ledger.books.snapshot_file import Snapshots
 from dpaudit.ledger.errors import TamperedLedger
+from dpaudit.ledger.keys import read_public_key
 from dpaudit.ledger.opening import read_entries
 from dpaudit.ledger.records.strict_json import canonical
 from dpaudit.ledger.spending.pure_sums import PureSums
-from dpaudit.ledger.store.book import Book, replay
-from dpaudit.ledger.store.ledger import Ledger
+from dpaudit.ledger.store.ledger import Head, Ledger
+from dpaudit.ledger.store.merkle import MerkleTree
+
+Key = Ed25519PublicKey | str | Path
+Kept = Mapping[str, Any] | Head | str | Path
 
 SCHEMA = "dpaudit.checkpoint/1"
 
 _SIGNED = ("schema", "ledger", "size", "root")
+OTHER_LEDGER = "the checkpoint belongs to another ledger"
 _FORM = f"a checkpoint of schema {SCHEMA}"
 
 
@@ -38,6 +48,7 @@ class Verified:
     trusted: bool
     version: str  # of the dpaudit that wrote last
     sources: dict[str, str]  # digests of the code that wrote last
+    snapshot_size: int | None = None  # entries that were not read again, as a signed snapshot vouches for them
 
     def to_json(self) -> dict[str, Any]:
         return {"schema": "dpaudit.verify/1", **vars(self)}
@@ -72,8 +83,13 @@ def verify_checkpoint(data: Mapping[str, Any], key: Ed25519PublicKey | None = No
         raise TamperedLedger("checkpoint", "the signature does not fit its content") from None
 
 
-def verify(path: str | Path, checkpoint: Mapping[str, Any] | None = None, key: Ed25519PublicKey | None = None) -> Verified:
+def verify(
+    path: str | Path, checkpoint: Mapping[str, Any] | None = None, key: Ed25519PublicKey | None = None,
+    snapshots: Snapshots | None = None,
+) -> Verified:  # fmt: skip
     """Check every entry of a ledger or export, its head, its budget, and that it continues the checkpoint.
+
+    ``snapshots``: only the entries after a signed snapshot are read; one that was changed before it does not show then.
 
     Raises TamperedLedger (exit code 1) or UnreadableLedger (exit code 2).
     """
@@ -82,7 +98,12 @@ def verify(path: str | Path, checkpoint: Mapping[str, Any] | None = None, key: E
     entries, watch = read_entries(path), None if checkpoint is None else checkpoint["size"]
     try:
         with entries.snapshot():
-            book, root_then = replay(entries, PureSums, watch)
+            covered = 0
+            if snapshots is None:
+                book, root_then = replay(entries, PureSums, watch)
+            else:
+                found = snapshots.replay(entries, PureSums, watch)
+                book, root_then, covered = found.book, found.root, found.covered
     finally:
         entries.close()
     if checkpoint is not None:
@@ -98,14 +119,50 @@ def verify(path: str | Path, checkpoint: Mapping[str, Any] | None = None, key: E
         trusted=checkpoint is not None and key is not None,
         version=book.version,
         sources=book.sources,
+        snapshot_size=covered or None,
     )
+
+
+def require_continuation(ledger: Ledger, kept: Kept, key: Key | None) -> None:
+    """The ledger goes on where ``kept`` ends: a signed checkpoint or its file, with the key that may sign it, or a head.
+
+    Reads as many entries as were kept. Raises TamperedLedger (DPA007) where entries are missing or others, or another key signed.
+    """
+    if isinstance(kept, Head):
+        size, root = kept.size, kept.root
+    else:
+        if key is None:
+            raise InvalidValue("trusted_key", None, "given together with a checkpoint, which anybody else could have signed")
+        stated = kept if isinstance(kept, Mapping) else _read(kept)
+        verify_checkpoint(stated, key if isinstance(key, Ed25519PublicKey) else read_public_key(key))
+        if stated["ledger"] != ledger.identity:
+            raise TamperedLedger(ledger.where, OTHER_LEDGER)
+        size, root = stated["size"], stated["root"]
+    tree = MerkleTree()
+    for entry in islice(ledger.entries(), size):
+        tree.append(entry)
+    _refuse_other(ledger.where, size, tree.size, tree.root().hex() == root)
+
+
+def _read(path: str | Path) -> Mapping[str, Any]:
+    try:
+        stated = json.loads(Path(path).read_text(encoding="utf-8"))
+    except ValueError:
+        stated = None
+    if not isinstance(stated, dict):
+        raise InvalidValue("checkpoint", str(path), _FORM)
+    return stated
 
 
 def _continues(book: Book, root_then: bytes | None, checkpoint: Mapping[str, Any]) -> None:
     if book.identity != checkpoint["ledger"]:
-        raise TamperedLedger(book.where, "the checkpoint belongs to another ledger")
-    if book.tree.size < checkpoint["size"]:
-        missing = f"the checkpoint has {checkpoint['size']} entries, {book.tree.size} are left"
-        raise TamperedLedger(book.where, missing)
-    if root_then is None or root_then.hex() != checkpoint["root"]:
-        raise TamperedLedger(book.where, "the entries under the checkpoint were changed")
+        raise TamperedLedger(book.where, OTHER_LEDGER)
+    same = root_then is not None and root_then.hex() == checkpoint["root"]
+    _refuse_other(book.where, checkpoint["size"], book.tree.size, same)
+
+
+def _refuse_other(where: str, size: int, left: int, same: bool) -> None:
+    if left < size:
+        raise TamperedLedger(where, f"the checkpoint has {size} entries, {left} are left")
+    if not same:
+        raise TamperedLedger(where, "the entries under the checkpoint were changed")

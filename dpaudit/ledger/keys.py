@@ -32,6 +32,15 @@ def read_public_key(path: str | Path) -> Ed25519PublicKey:
     return key
 
 
+def read_key_pair(path: str | Path) -> tuple[Ed25519PublicKey, Ed25519PrivateKey | None]:
+    """The key of a file of either kind, as what it verifies with, and as what it signs with where it can."""
+    place = Path(path)
+    if place.is_file() and b"PRIVATE KEY" in place.read_bytes()[:LARGEST_KEY]:
+        private = read_private_key(place)
+        return private.public_key(), private
+    return read_public_key(place), None
+
+
 def _refuse_readable(place: Path) -> None:
     """A key that others can read may have signed anything. Where a file system knows no owners, nothing can be said."""
     if os.name == "posix" and place.is_file() and place.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):

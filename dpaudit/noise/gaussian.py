@@ -47,7 +47,9 @@ class Gaussian(AdditiveNoise):
     norm: ClassVar[int] = 2
     pure: ClassVar[bool] = False
     most_changes: ClassVar[int] = 1
-    forms: ClassVar[dict[str, WrittenForm]] = {"gaussian": WrittenForm("gaussian", ("sigma",), {}, None, _written_cost)}
+    forms: ClassVar[dict[str, WrittenForm]] = {
+        "gaussian": WrittenForm("gaussian", ("sigma",), {}, None, _written_cost, grid=GRID)
+    }
 
     def __init__(self, sigma: Number | NDArray[Any], grid: Number = GRID) -> None:
         object.__setattr__(self, "sigma", read_parameter(sigma, "sigma"))

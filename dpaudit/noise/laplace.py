@@ -50,7 +50,7 @@ class Laplace(AdditiveNoise):
     pure: ClassVar[bool] = True
     most_changes: ClassVar[int] = 1
     blanket: ClassVar[str] = "laplace"
-    forms: ClassVar[dict[str, WrittenForm]] = {"laplace": WrittenForm("laplace", ("scale",), {}, None, _written_cost)}
+    forms: ClassVar[dict[str, WrittenForm]] = {"laplace": WrittenForm("laplace", ("scale",), {}, None, _written_cost, grid=GRID)}
 
     def __init__(self, scale: Number | NDArray[Any], grid: Number = GRID) -> None:
         object.__setattr__(self, "scale", read_parameter(scale, "scale"))
@@ -91,7 +91,7 @@ class Laplace(AdditiveNoise):
     def spread(self) -> Fraction | None:
         return None
 
-    @property
+    @cached_property
     def rate(self) -> Fraction:
         """a = grid/scale: the privacy loss per unit."""
         return self.grid / single(self.scale, "scale")

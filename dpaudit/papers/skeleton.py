@@ -52,7 +52,7 @@ from fractions import Fraction
 
 from MODULE.claims import checks, sensitivity
 
-from dpaudit.papers.checks import decide
+from dpaudit.papers.decisions import decide
 
 
 def test_every_claim_comes_to_a_decision():

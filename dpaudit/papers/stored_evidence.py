@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from dpaudit.claims import InvalidValue
-from dpaudit.papers.checks import SCHEMA, VERDICTS, ClaimError, Decided, digests
+from dpaudit.papers.checks import SCHEMA, VERDICTS, ClaimError, Decided
+from dpaudit.papers.decisions import digests
 from dpaudit.papers.severity import BASES, SEVERITIES
 
 

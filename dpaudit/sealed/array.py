@@ -17,10 +17,11 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from dpaudit.claims import InvalidValue, Leak, exact, float_down, float_up
+from dpaudit.claims.errors import bare
 from dpaudit.claims.leak_watch import audit_watches, notice_change_in_place
 from dpaudit.sealed import operations as known
 from dpaudit.sealed import untraced
-from dpaudit.sealed.callers import caller, foreign_kind
+from dpaudit.sealed.callers import asking_library, caller, foreign_kind
 from dpaudit.sealed.dependence import Dependence, common_width, dependence_of, distinct
 from dpaudit.sealed.origins import origin_of, origin_of_part
 from dpaudit.sealed.runs import Run, current_run, run_of
@@ -52,10 +53,13 @@ _CONVERSION = (
     "stay with numpy functions of the sealed data: np.stack([a, b]) for a list of sealed numbers, x[:, None] == np.arange(k) for "
     "one-hot rows, np.bincount(labels, weights, minlength=k) for sums by group; convert what the channel returns"
 )
+_RELEASE = "release it through the channel"
+_BLACK_BOX = "nothing traces the code of others: audit it as a black box, a function of data, rng, or write it with numpy"
 _MOST_BITS = 45  # products of two records need 40; noise of any usual size is still narrow enough for such a grid
 _GRID_BITS = 20  # records lie on the grid 2^-20, so that sums of them are exact in float64
 
 
+@bare
 def seal(values: Any, low: Any, high: Any, *, first: int = 0, removal: bool = False) -> Sealed:
     """Seal records, one number or one row of numbers each, in [low, high], which may be one number per column.
 
@@ -233,7 +237,7 @@ class Sealed(NDArrayOperatorsMixin):
     __copy__ = __deepcopy__ = copy
 
     # What may not be known.
-    def _leak(self, operation: str, rewrite: str = "release it through the channel") -> NoReturn:
+    def _leak(self, operation: str, rewrite: str = _RELEASE) -> NoReturn:
         raise Leak(operation, caller(), rewrite)
 
     def __bool__(self) -> bool:
@@ -244,7 +248,7 @@ class Sealed(NDArrayOperatorsMixin):
 
     def __float__(self) -> float:
         kind = foreign_kind()
-        self._leak(f"conversion to {kind}" if kind else "float()", _CONVERSION if kind else "release it through the channel")
+        self._leak(f"conversion to {kind}" if kind else "float()", _CONVERSION if kind else _RELEASE)
 
     def __complex__(self) -> complex:
         self._leak("complex()")
@@ -330,7 +334,8 @@ class Sealed(NDArrayOperatorsMixin):
         if name in ("real", "imag", "flat"):
             return Sealed(private.lost(name, np.array(getattr(private.value, name))), self._run)
         if name not in known.PURE_METHODS and not callable(getattr(np.ndarray, name)):
-            self._leak(f"its {name}")
+            library = asking_library()
+            self._leak(f"its {name}{f', which {library} asks for,' if library else ''}", _BLACK_BOX if library else _RELEASE)
 
         def apply(value: Any, *args: Any, **kwargs: Any) -> Any:
             return getattr(value, name)(*args, **kwargs)

@@ -34,6 +34,15 @@ def foreign_kind() -> str:
     return _LIBRARIES[named[1]] if named else ""
 
 
+def asking_library() -> str:
+    """The library whose code uses sealed data just now; nothing where that is the user's own."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and _is_ours(frame):
+        frame = frame.f_back
+    package = str(frame.f_globals.get("__name__", "")).partition(".")[0]
+    return package if package in _OF_OTHERS else ""
+
+
 def _users_frame() -> FrameType:
     innermost = frame = sys._getframe(2)
     while frame.f_back is not None and _is_ours(frame):

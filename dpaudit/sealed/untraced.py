@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.claims import Leak
+from dpaudit.claims.errors import bare
 from dpaudit.claims.leak_watch import Doubt, notice
 from dpaudit.sealed.callers import caller
 from dpaudit.sealed.trace import Private
@@ -61,6 +62,7 @@ def call_ufunc(ufunc: np.ufunc, method: str, args: tuple[Any, ...], kwargs: dict
     return _run(f"numpy.{ufunc.__name__}", getattr(ufunc, method), args, kwargs, sources, hidden, fallible=fallible)
 
 
+@bare
 def _run(
     name: str, function: Call, args: Any, kwargs: dict[str, Any], sources: list[Private], hidden: int, *, fallible: bool
 ) -> Any:

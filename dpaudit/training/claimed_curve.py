@@ -8,8 +8,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from dpaudit.accountants.composition import Read, touched
 from dpaudit.accountants.least_epsilon import least
+from dpaudit.accountants.readings.reads import Read, touched
 from dpaudit.accountants.record_groups import groups
 from dpaudit.accountants.sampling.constant_steps import join_steps
 from dpaudit.auditors.one_run import Profile

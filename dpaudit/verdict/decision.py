@@ -11,22 +11,17 @@ from dpaudit.auditors.interface import Attack
 from dpaudit.auditors.pairs.pair_names import pair_generator
 from dpaudit.auditors.replay.pinned_runs import Observed
 from dpaudit.auditors.wording import beating
-from dpaudit.claims import Claim, Contradiction, Finding, Outcome, SensitivityError, Upper, Verdict, show
+from dpaudit.claims import Claim, Contradiction, Finding, SensitivityError, Upper, Verdict, show
 from dpaudit.claims.audit_verdict import BY_PLAN, behind_door
 from dpaudit.claims.decimals import number
 from dpaudit.subjects.subject import Subject
+from dpaudit.verdict.outcome import Lack, blocking_rules, lack_of, outcome_of
 from dpaudit.verdict.pinned_paths import PinnedPath, pinned_paths, sealed_epsilon
 from dpaudit.verdict.proof import Proof
 from dpaudit.verdict.ready_plan import epsilon_at
 
-BLOCKING = ("DPA002", "DPA005", "DPA006")
 ROUNDING = Fraction(1001, 1000)  # plain data is charged as declared, and what rounding to the grid may add
 RERUNS = 8  # paths that seem to exceed a claim and are run again, sealed
-
-
-def blocking_rules(claim: Claim) -> tuple[str, ...]:
-    """The rules that nothing is certified beside. Last bits are a note to a claim about ideal arithmetic."""
-    return tuple(rule for rule in BLOCKING if not (claim.ideal and rule == "DPA006"))
 
 
 def decide(subject: Subject, claim: Claim, proof: Proof, attack: Attack, seed: int) -> Verdict:
@@ -42,13 +37,16 @@ def decide(subject: Subject, claim: Claim, proof: Proof, attack: Attack, seed: i
         if all(finding.rule != "DPA004" for finding in findings):
             shown = beating(_shown(attack), claim.epsilon)
             findings.append(Finding("DPA004", f"the lower bound {shown}beats the claim {claim}", subject.name))
-        outcome, reason = Outcome.REFUTED, attack.reason + _by_rounding(attack.exact, claim, proof)
+        reason = attack.reason + _by_rounding(attack.exact, claim, proof)
     elif attack.interrupted:
-        outcome, reason = Outcome.UNPROVEN, attack.reason
+        reason = attack.reason
     else:
         missing = _missing(claim, upper, findings, subject, proof)
-        outcome = Outcome.UNPROVEN if missing else Outcome.CERTIFIED
         reason = "; ".join(filter(None, (missing or _why_certified(claim, upper, proof), attack.reason)))
+    rules = {finding.rule for finding in findings}
+    outcome = outcome_of(
+        claim, upper, rules, grey=subject.grey, refuted=attack.refuted, interrupted=attack.interrupted
+    )  # fmt: skip
     return Verdict(
         outcome, claim, attack.lower, upper, findings, attack.witness, subject.name, subject.neighbours.name, seed,
         attack.detectable, reason, losses=attack.losses,
@@ -142,18 +140,19 @@ def _sure(attack: Attack) -> Fraction:
 
 def _missing(claim: Claim, upper: Upper | None, findings: list[Finding], subject: Subject, proof: Proof) -> str:
     """What stands between this subject and a certificate; empty when nothing does."""
-    if not subject.grey:
+    lack = lack_of(claim, upper, {finding.rule for finding in findings}, grey=subject.grey)
+    if lack is Lack.PROOF:
         return "a black box that was not refuted; nothing proves it"
-    blocking = next((finding for finding in findings if finding.rule in blocking_rules(claim)), None)
-    if blocking is not None:
+    if lack is Lack.RULE:
+        blocking = next(finding for finding in findings if finding.rule in blocking_rules(claim))
         return f"{blocking.rule}: {blocking.message}"
-    if upper is None:
+    if lack is Lack.BOUND or upper is None:
         return "no upper bound could be proven"
-    if upper.epsilon > claim.epsilon:
+    if lack is Lack.ABOVE:
         return _above(claim, upper, proof) + _plan_that_would_do(proof)
-    if upper.sensitivity != "proven":
+    if lack is Lack.SENSITIVITY:
         return f"sensitivity is only {upper.sensitivity}" + (f": {proof.untraced}" if proof.untraced else "")
-    if upper.path == "observed":
+    if lack is Lack.PATH:
         return "only the paths that ran are known to stay within the claim" + _plan_that_would_do(proof)
     return ""
 

@@ -16,13 +16,14 @@ from dpaudit.auditors.games.play import MOST_SAMPLES
 from dpaudit.auditors.interface import REFUTE, Attack, Case
 from dpaudit.auditors.pairs.sensitivity_search import search_sensitivity
 from dpaudit.auditors.runs.engine import Engine, Milestone
-from dpaudit.auditors.runs.raised_outputs import notes_on, with_raised_outputs
+from dpaudit.auditors.runs.raised_outputs import RaisedOutputs, notes_on, with_raised_outputs
 from dpaudit.auditors.runs.scheduler import connected
 from dpaudit.auditors.runs.time_over import TimeOver, with_time_limit
+from dpaudit.auditors.stages.game_auditor import ReturnedGame
 from dpaudit.auditors.stages.replay_auditor import ReplayAuditor
 from dpaudit.auditors.witness_check import recheck
 from dpaudit.channel import NotPlanned
-from dpaudit.claims import Claim, Finding, InvalidValue, Leak, Lower, Number, Outcome, Verdict, exact, whole
+from dpaudit.claims import Claim, DpauditError, Finding, InvalidValue, Leak, Lower, Number, Outcome, Verdict, exact, whole
 from dpaudit.claims.decimals import at_most
 from dpaudit.subjects.output_watch import counting_output
 from dpaudit.subjects.subject import Subject
@@ -121,7 +122,21 @@ def _attack(case: Case, proof: Proof) -> Attack:
     except Exception:
         if all(finding.rule != "DPA002" for finding in proof.findings):
             raise
-    return Attack(Lower(0.0, 1.0, "nothing was tried: a run on plain data failed, or returned what cannot be compared", 0))
+    try:
+        return _attack_raised(case)
+    except Exception:  # that every run raises, or what cannot be compared
+        return Attack(Lower(0.0, 1.0, "nothing was tried: a run on plain data failed, or returned what cannot be compared", 0))
+
+
+def _attack_raised(case: Case) -> Attack:
+    """A game on what a subject returns or raises, where replay ends with what it raises."""
+    raising = with_raised_outputs(case.subject, grey=True)
+    if case.sequential or not isinstance(raising.function, RaisedOutputs):
+        raise DpauditError("only single runs say which of them raised")
+    nothing = Attack(Lower(0.0, 1.0, "nothing yet", 0))
+    shown = ReturnedGame().attack(replace(case, subject=raising), nothing)
+    raising.function.check_some_return()
+    return shown
 
 
 def _unplanned(case: Case, refused: NotPlanned) -> Examination:
@@ -193,7 +208,9 @@ def _stopped(case: Case, shown: Attack, verdict: Verdict) -> Verdict:
 
 def _examine_witness(case: Case, witness: Mapping[str, Any]) -> Examination:
     """A witness either refutes or it says nothing: what it does not refute is not certified by that."""
-    proof, shown = Proof(None, None, []), recheck(case.subject, case.claim, witness)
+    played = case.subject.grey and witness.get("kind") == "statistics"  # a game may have been on what it raises
+    subject = with_raised_outputs(case.subject, grey=True) if played else case.subject
+    proof, shown = Proof(None, None, []), recheck(subject, case.claim, witness)
     verdict = decide(case.subject, case.claim, proof, shown, case.seed)
     if not shown.refuted:
         verdict = replace(verdict, reason=f"{shown.reason}; nothing else was looked at")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dis
 import inspect
 import os
 from collections.abc import Mapping, Sequence
@@ -163,7 +164,7 @@ def _run(subject: Subject, data: Any, seed: int) -> _Run:
             raise
     if noticed.leaks:  # also one that the subject caught
         raise noticed.leaks[0]
-    refuse_sealed(returned, _defined_at(subject), [] if sealed is None else [sealed, data])
+    refuse_sealed(returned, _returned_at(subject), [] if sealed is None else [sealed, data])
     proven = sealed is not None
     del sealed, returned
     left = surviving_seals(seals, channel.events)
@@ -184,6 +185,15 @@ def _defined_at(subject: Subject) -> str:
     """file:line of its function; its name where that cannot be told."""
     code = getattr(inspect.unwrap(subject.function), "__code__", None)
     return subject.name if code is None else f"{os.path.basename(code.co_filename)}:{code.co_firstlineno}"
+
+
+def _returned_at(subject: Subject) -> str:
+    """file:line of its only ``return``; where there are several, or it yields, that of its function."""
+    code = getattr(inspect.unwrap(subject.function), "__code__", None)
+    if code is None or code.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
+        return _defined_at(subject)
+    lines = {step.positions.lineno for step in dis.get_instructions(code) if step.opname == "RETURN_VALUE" and step.positions}
+    return f"{os.path.basename(code.co_filename)}:{lines.pop()}" if len(lines) == 1 else _defined_at(subject)
 
 
 def _compare_with_plain(subject: Subject, data: Any, seed: int, sealed: Channel, changed_in_place: Sequence[str]) -> None:

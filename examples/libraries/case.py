@@ -9,7 +9,11 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Case:
-    """``call(data)`` runs the function once. ``pair``: neighbouring data, as ``neighbours`` says in the library's own words."""
+    """``call(data)`` runs the function once. ``pair``: neighbouring data, as ``neighbours`` says in the library's own words.
+
+    ``batch``: where one call is dear, ``call(data)`` makes that many runs at once and answers with a list of their outputs,
+    such as one for each of many groups with the same records, which a library treats apart.
+    """
 
     name: str
     call: Callable[[Any], Any]
@@ -17,6 +21,7 @@ class Case:
     epsilon: str = "1"
     delta: str = "0"
     neighbours: str = "one record replaced"
+    batch: int = 1
 
 
 def numbers(value: Any) -> list[float]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -171,3 +172,25 @@ def test_a_curve_of_zeros_costs_nothing_but_was_released(written: Any) -> None:
     assert (bound.epsilon, bound.delta) == (0, 0)
     assert "nothing released" not in bound.method
     assert "nothing released" in dp.account([]).method
+
+
+@pytest.mark.parametrize("size", ["1", "0.1", "1/3", "0.002", "1e-6", "1e-9", "1e30"])
+def test_noise_as_large_as_its_sensitivity_costs_the_same_whatever_the_unit(size: str) -> None:
+    """A mean of a million records is as private as a sum: no grid is written, so none may round its sensitivity up."""
+    assert dp.account([{"mechanism": "laplace", "scale": size, "sensitivity": size}]).epsilon == 1
+    gaussian = dp.account([{"mechanism": "gaussian", "sigma": size, "sensitivity": size}], delta="1e-6").epsilon
+    assert float(gaussian) == pytest.approx(4.886554119416912, rel=1e-9)
+
+
+def test_wide_noise_without_a_grid_is_accounted_for() -> None:
+    assert dp.account([{"mechanism": "laplace", "scale": "1e9", "sensitivity": "0.1"}]).epsilon == Fraction(1, 10**10)
+
+
+def test_a_grid_that_is_written_rounds_the_sensitivity_up() -> None:
+    assert dp.account([{"mechanism": "laplace", "scale": "0.1", "sensitivity": "0.1", "grid": "0.25"}]).epsilon == Fraction(5, 2)
+
+
+def test_a_cohort_may_be_a_list_of_names() -> None:
+    release = {"mechanism": "laplace", "scale": "1", "sensitivity": "1"}
+    assert dp.account([{**release, "cohort": ["ann", "bob"]}, {**release, "cohort": ["eve"]}]).epsilon == 1
+    assert dp.account([{**release, "cohort": ["ann", "bob"]}, {**release, "cohort": ["bob"]}]).epsilon == 2

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from dpaudit import entry_points
-from dpaudit.papers.checks import digests, find_checks
+from dpaudit.papers.decisions import digests
+from dpaudit.papers.installed_papers import find_checks
 from dpaudit.subjects.targets import make_algorithm, subjects_of
 
 SUBJECT = """

@@ -7,28 +7,26 @@ a parameter leaves here only after the bound at that very number was seen to be 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from dpaudit.accountants.calibration.noise_search import CLOSE, NoiseTask, least, least_size
 from dpaudit.accountants.calibration.safe_sizes import GaussianTask, safe_size
 from dpaudit.accountants.losses.numerical import compose, composed_delta
-from dpaudit.accountants.losses.parts import Part
-from dpaudit.accountants.numerics.search import log
+from dpaudit.accountants.numerics.roots import log
 from dpaudit.accountants.sampling.groups import read_rate
 from dpaudit.channel.release_cost import LARGEST_EPSILON, epsilon_at, gaussian_epsilon, rho, zcdp_delta
-from dpaudit.claims import Enclosure, InvalidValue, Number, exact_delta, exact_epsilon, positive, whole
-from dpaudit.claims.balls import decimal
+from dpaudit.claims import DpauditError, Enclosure, InvalidValue, Number, exact_delta, exact_epsilon, positive, whole
+from dpaudit.claims.balls import ball, lower, precision
 from dpaudit.noise import GRID, MECHANISMS, Noise, python_code
 
-DIGITS = 12  # significant ones of a parameter
-CLOSE = Fraction(1, 10**10)  # relative width to which the least noise is found
 WORTH = Fraction(999, 1000)  # less noise than this part of a pure rule's is worth a δ; an account decides likewise
 MOST_RELEASES = 10**12
+_BITS = 256
+NUMERICAL = "numerical composition, certified (Zhu, Dong, Wang 2022, Thm 10)"
 METHODS = ("pure", "zcdp", "exact", "numerical")
-
-Curve = Callable[[Noise], Fraction]  # δ at the ε asked for, rounded up
 
 
 @dataclass(frozen=True)
@@ -65,36 +63,6 @@ class Calibration:
         return python_code(self.rule.noise)
 
 
-@dataclass(frozen=True)
-class NoiseTask:
-    """What is asked for: ``count`` releases of a query that moves by at most ``steps`` of the grid."""
-
-    mechanism: str
-    epsilon: Fraction
-    delta: Fraction
-    steps: int
-    grid: Fraction
-    count: int
-    counts: tuple[tuple[str, int], ...] = ()  # whole-number parameters that are not chosen
-    sampling: Fraction | None = None  # rate of the Poisson sample that each release is computed from
-
-    @property
-    def kind(self) -> type[Noise]:
-        return MECHANISMS[self.mechanism]
-
-    def noise(self, size: Fraction) -> Noise:
-        """Noise of this size: scale, sigma, or 1/ε0 of a response. More is more private."""
-        return self.kind.of_size(size if self.kind.stronger > 0 else 1 / size, self.grid, dict(self.counts))
-
-    def part(self, noise: Noise) -> Part:
-        """All releases, as what is composed."""
-        return Part(noise, self.steps, self.count, sampling=self.sampling)
-
-    def rounded(self, size: Fraction) -> Fraction:
-        """Up, until the parameter is a short decimal."""
-        return decimal(size, DIGITS, up=True) if self.kind.stronger > 0 else 1 / decimal(1 / size, DIGITS, up=False)
-
-
 def calibrate(
     mechanism: str,
     epsilon: Number,
@@ -112,9 +80,9 @@ def calibrate(
     ``sensitivity`` is L1 for Laplace and L2 for Gaussian noise, rounded up to whole steps of the grid, as the door does.
     ``method``: one of ``pure``, ``zcdp``, ``exact`` (one release, or randomised responses), ``numerical`` (several); the best
     of those that hold if left out. All hold for queries that depend on earlier answers; ``pure`` and ``zcdp`` also when
-    the noise does. ``sampling``: each release of Gaussian noise is computed from a fresh Poisson sample with this rate;
-    neighbours then add or remove one record, and only ``numerical`` serves. ``counts``: whole-number parameters of the
-    mechanism, such as ``k``. Raises ``InvalidValue``.
+    the noise does. ``sampling``: each release of Gaussian or Laplace noise is computed from a fresh Poisson sample with
+    this rate; neighbours then add or remove one record, and ``numerical`` serves, for Laplace noise ``pure`` too.
+    ``counts``: whole-number parameters of the mechanism, such as ``k``. Raises ``InvalidValue``.
     """
     if mechanism not in MECHANISMS or MECHANISMS[mechanism].fails:
         raise InvalidValue(
@@ -125,8 +93,10 @@ def calibrate(
     task, moved = _task(mechanism, epsilon, delta, sensitivity, count, grid, counts)
     if sampling is not None:
         task = replace(task, sampling=read_rate(sampling))
-        if task.kind.pure:
-            raise InvalidValue("sampling", sampling, "left out: calibration on samples knows Gaussian noise only")
+        if task.kind.stronger < 0:
+            raise InvalidValue(
+                "sampling", sampling, "left out: on samples, noise is calibrated, Gaussian or Laplace, not answers"
+            )
     if not task.kind.pure and not task.delta:
         raise InvalidValue("delta", delta, f"greater than 0: {task.kind.words} has no finite ε at δ = 0")
     if task.epsilon > LARGEST_EPSILON:
@@ -135,8 +105,10 @@ def calibrate(
         raise InvalidValue("count", count, f"at most {MOST_RELEASES:.0e}")
     rules = [rule for rule in _rules(task) if method in (None, rule.method)]
     if not rules:
-        reason = "another: it does not serve" if method else "left out; no rule serves"
-        raise InvalidValue("method", method, f"{reason} {task.count} {mechanism} release(s) at this ε, δ and grid")
+        asked = f"{task.count} {mechanism} release(s) at this ε, δ and grid"
+        if method is None:
+            raise DpauditError(f"no rule finds noise for {asked}: a larger ε or δ, or a finer grid, may have some")
+        raise InvalidValue("method", method, f"another: it does not serve {asked}")
     rules.sort(key=lambda rule: _size(rule) * (WORTH if rule.method == "pure" else 1))
     best, gives = _settle(task, rules[0])
     return Calibration(best, task.epsilon, task.delta, moved, task.count, gives, rules[1:], sampling=task.sampling)
@@ -171,9 +143,9 @@ def read_counts(kind: type[Noise], counts: Mapping[str, object]) -> tuple[tuple[
 
 def _rules(task: NoiseTask) -> list[NoiseRule]:
     """The rules that serve this task; one that cannot be evaluated (δ too small, a grid too coarse) is left out."""
-    if task.sampling is not None:
-        return [_numerical(task)]
     found = [_pure(task)] if task.kind.pure else []
+    if task.sampling is not None:
+        return [*found, *([_sampled(task)] if task.delta else [])]
     exact = task.count <= task.kind.most_changes
     more = [_exact if exact else _numerical, *([_zcdp] if task.count > 1 else [])]
     for make in more if task.delta else []:
@@ -183,12 +155,33 @@ def _rules(task: NoiseTask) -> list[NoiseRule]:
 
 
 def _pure(task: NoiseTask) -> NoiseRule:
-    """ε/K for each release, exactly."""
-    return NoiseRule("pure", task.noise(_pure_size(task)), "Σε, exactly (Dwork & Roth 2014, Thm 3.16)", True)
+    """ε/K for each release, exactly; from a sample, the largest ε0 with ln(1 + q(e^{ε0} − 1)) ≤ ε/K, rounded down."""
+    if task.sampling is None:
+        return NoiseRule("pure", task.noise(_pure_size(task)), "Σε, exactly (Dwork & Roth 2014, Thm 3.16)", True)
+    with precision(_BITS):
+        one = lower((ball(task.epsilon / task.count).expm1() / ball(task.sampling)).log1p())
+    noise = task.noise(task.rounded(task.steps * task.grid / one))
+    return NoiseRule("pure", noise, "Σ ln(1 + q(e^ε − 1)) (Li, Qardaji, Su 2012)", True)
 
 
 def _pure_size(task: NoiseTask) -> Fraction:
     return task.steps * task.grid * task.count / task.epsilon
+
+
+def _sampled(task: NoiseTask) -> NoiseRule:
+    """By ε(δ), which is enclosed more closely than δ(ε) where samples are rare; it falls as noise grows."""
+
+    def excess(size: Fraction) -> float:
+        try:
+            found = compose([task.part(task.noise(size))], task.delta).upper
+        except InvalidValue:  # too little noise, or too few steps of its grid, to be accounted for
+            if size >= task.steps * task.grid:
+                raise
+            return math.inf
+        ratio = log(found) - log(task.epsilon) if found else -math.inf
+        return min(ratio, 0.0) if found <= task.epsilon else max(ratio, 1e-300)
+
+    return NoiseRule("numerical", least_size(task, excess), NUMERICAL, False)
 
 
 def _zcdp(task: NoiseTask) -> NoiseRule:
@@ -214,13 +207,12 @@ def _numerical(task: NoiseTask) -> NoiseRule:
     def curve(noise: Noise) -> Fraction:
         return composed_delta([task.part(noise)], task.epsilon)[1]
 
-    theorem = "numerical composition, certified (Zhu, Dong, Wang 2022, Thm 10)"
-    return NoiseRule("numerical", _safe(task, least(task, curve)), theorem, False)
+    return NoiseRule("numerical", _safe(task, least(task, curve)), NUMERICAL, False)
 
 
 def _safe(task: NoiseTask, noise: Noise) -> Noise:
-    """At least this noise, and such that every larger one keeps δ too; on samples the bound falls by itself."""
-    if noise.spread is None or task.sampling is not None:
+    """At least this noise, and such that every larger one keeps δ too."""
+    if noise.spread is None:
         return noise
     goal = GaussianTask(task.epsilon, task.delta, task.steps, task.count)
     size = safe_size(goal, noise.spread)
@@ -230,7 +222,7 @@ def _safe(task: NoiseTask, noise: Noise) -> Noise:
 def _settle(task: NoiseTask, rule: NoiseRule) -> tuple[NoiseRule, Enclosure]:
     """The rule with the ε that the accountant gives for it; a little more noise if rounding puts that above ε."""
     if rule.method == "pure" and not task.delta:
-        cost = (rule.noise.epsilon(task.steps) or Fraction(0)) * task.count
+        cost = task.part(rule.noise).pure() or Fraction(0)
         return rule, Enclosure(cost, cost, True, "pure sum")
     size, margin = _size(rule), CLOSE
     while (ours := _accounted(task, rule.method, rule.noise)).upper > task.epsilon:
@@ -254,48 +246,9 @@ def _accounted(task: NoiseTask, method: str, noise: Noise) -> Enclosure:
         tight = compose([task.part(noise)], task.delta)
         low, high = tight.lower, tight.upper
     if method == "pure":
-        high = (noise.epsilon(task.steps) or Fraction(0)) * task.count
+        high = task.part(noise).pure() or Fraction(0)
     elif method == "zcdp":
         high = epsilon_at(task.delta, lambda epsilon: zcdp_delta(task.count * rho(noise, task.steps), epsilon) <= task.delta)
     elif not task.kind.pure and task.count == 1 and task.sampling is None:
         high = gaussian_epsilon(noise, task.steps, task.delta)  # as an account rounds it
     return Enclosure(min(low, high), high, True, method)
-
-
-def least(task: NoiseTask, curve: Curve) -> Noise:
-    """The least noise whose certified δ(ε) is at most δ, rounded up, and seen to hold at the rounded number."""
-
-    def excess(size: Fraction) -> float:
-        """log δ(ε)/δ; its sign is exact."""
-        delta = curve(task.noise(size))
-        ratio = log(delta) - log(task.delta)
-        return min(ratio, 0.0) if delta <= task.delta else max(ratio, 1e-300)
-
-    reach = Fraction(math.sqrt(2 * task.count * log(2 / task.delta))) / task.epsilon
-    reach = min(reach, task.count / task.delta)  # enough at ε = 0: each release moves the law by less than Δ over its scale
-    safe = unsafe = task.rounded(task.steps * task.grid * reach)
-    while excess(safe) > 0:
-        unsafe, safe = safe, 2 * safe
-    while excess(unsafe) <= 0:
-        safe, unsafe = unsafe, unsafe / 2
-    size = _narrowed(excess, unsafe, safe)
-    margin = CLOSE
-    while excess(task.rounded(size)) > 0:
-        size, margin = size * (1 + margin), 4 * margin
-    return task.noise(task.rounded(size))
-
-
-def _narrowed(excess: Callable[[Fraction], float], unsafe: Fraction, safe: Fraction) -> Fraction:
-    """The safe end of a bracket of relative width CLOSE: false position after Illinois, bisection where it does not help."""
-    above, below = excess(unsafe), excess(safe)
-    for step in range(200):
-        if safe - unsafe <= CLOSE * safe:
-            break
-        share = above / (above - below) if math.isfinite(above - below) and step % 4 < 3 else 0.5
-        middle = decimal(unsafe + (safe - unsafe) * Fraction(min(max(share, 1e-6), 1 - 1e-6)), DIGITS + 4, up=True)
-        found = excess(middle)
-        if found > 0:
-            unsafe, above, below = middle, found, below / 2
-        else:
-            safe, below, above = middle, found, above / 2
-    return safe

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from dpaudit.accountants.calibration.least_noise import Calibration, NoiseRule, NoiseTask, read_counts
+from dpaudit.accountants.calibration.least_noise import Calibration, NoiseRule, read_counts
+from dpaudit.accountants.calibration.noise_search import NoiseTask
 from dpaudit.accountants.shuffle.amplification import amplify, epsilon0_rule
 from dpaudit.claims import Enclosure, InvalidValue, Number, exact_delta, positive, whole
 from dpaudit.noise import GRID, MECHANISMS

@@ -21,7 +21,7 @@ from functools import lru_cache
 
 import flint
 
-from dpaudit.accountants.numerics.search import log
+from dpaudit.accountants.numerics.roots import log
 from dpaudit.claims.balls import Ball, ball, decimal, precision, upper
 from dpaudit.ledger.spending.moment_sums import curve
 from dpaudit.ledger.spending.zcdp_sums import zcdp_delta

@@ -9,7 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from dpaudit.accountants.composition import AnyRead, Read, as_release, read_release, target_delta, touched
+from dpaudit.accountants.composition import as_release, target_delta
 from dpaudit.accountants.curves.least_delta import least_delta
 from dpaudit.accountants.curves.several_records import GroupCost, group_cost
 from dpaudit.accountants.curves.trade_off import HitRate, trade_off
@@ -17,6 +17,7 @@ from dpaudit.accountants.interface import Group
 from dpaudit.accountants.losses.laws.privacy_loss import GaussianLoss
 from dpaudit.accountants.losses.parts import AnyPart, Part, upper_losses
 from dpaudit.accountants.losses.renyi import approximate_renyi
+from dpaudit.accountants.readings.reads import AnyRead, Read, read_release, touched
 from dpaudit.accountants.record_groups import groups
 from dpaudit.accountants.sampling.constant_steps import join_steps
 from dpaudit.claims import InvalidValue, Number, show

@@ -1,4 +1,6 @@
-"""δ(ε) of a sum of losses with few values: their laws on one lattice, multiplied out as polynomials in exact integers.
+"""δ(ε) of a sum of losses with few values on one lattice: 100 responses to 12 digits, where the contour alone has 3.
+
+Their laws are multiplied out as polynomials in exact integers.
 
 Coefficients are whole multiples of 2^-bits, rounded up for the upper end and down for the lower one. Atoms that are not on the
 lattice are moved to it. (1 − e^ε y)_+ is convex and falls in y = e^{−L} = dQ/dP, for each of the independent losses, so
@@ -19,6 +21,7 @@ from typing import Any
 
 import flint
 
+from dpaudit.accountants.losses.gaussian_sum import GaussianCurve
 from dpaudit.accountants.losses.laws.privacy_loss import GaussianLoss, LatticeLoss, PrivacyLoss
 from dpaudit.claims.balls import Ball, ball, lower, upper
 
@@ -62,9 +65,10 @@ class LatticeSum:
             total, part = sums[clear - 1]
             found += total - ball(self.spacing * (clear - 1) - slack).exp() * part
         if self.mu_squared:
+            gaussian = GaussianCurve(self.mu_squared)
             for i in range(clear, min(math.ceil((slack + self.blurred) / self.spacing), len(masses))):
                 if masses[i]:
-                    found += masses[i] * gaussian_delta(slack - self.spacing * i, self.mu_squared)
+                    found += masses[i] * gaussian.at(ball(self.spacing * i - slack))[0]
         return found * flint.arb(2) ** -self.bits
 
     @cached_property
@@ -74,13 +78,6 @@ class LatticeSum:
     @cached_property
     def _low_sums(self) -> list[tuple[int, Ball]]:
         return list(_running(self.low, self.spacing))
-
-
-def gaussian_delta(x: Fraction, mu_squared: Fraction) -> Ball:
-    """E (1 − e^{−x−L})_+ of a Gaussian loss L (Balle, Wang 2018, Thm 8, at ε = −x)."""
-    mu, root = ball(mu_squared).sqrt(), flint.arb(2).sqrt()
-    above, below = (-ball(x) / mu - mu / 2) / root, (-ball(x) / mu + mu / 2) / root
-    return (above.erfc() - ball(-x).exp() * below.erfc()) / 2
 
 
 def _running(masses: Sequence[int], spacing: Fraction) -> Iterator[tuple[int, Ball]]:

@@ -1,4 +1,4 @@
-"""δ(ε) of many different Laplace releases, with or without Gaussian ones, by one contour whose nodes are arrays of doubles.
+"""δ(ε) of many different Laplace releases, and Gaussian ones: arrays of doubles, 200 in 11 ms, where balls take 172.
 
 One Laplace loss has the moment φ(z) = e^{zε₁} ((1 + B) + w(1 − B))/2 with B = e^{−ε₁(1+2z)}, w = tanh(a/2) coth(a(1+2z)/2)
 and a = ε₁/steps, also on a grid (equal_laplace.py). At real z, ln φ = zε₁ + ln(1 − (1−w)(1−B)/2). The integral, its Poisson
@@ -23,12 +23,10 @@ import flint
 import numpy as np
 
 from dpaudit.accountants.losses.laws.privacy_loss import GaussianLoss, LaplaceLoss, PrivacyLoss, least_sine
-from dpaudit.accountants.numerics.roots import newton
-from dpaudit.accountants.numerics.search import log
-from dpaudit.accountants.sampling.contours.elementary import EXP_ERROR, SLACK, Complexes, Floats, U, exp, log1p, turn
+from dpaudit.accountants.numerics.elementary import EXP_ERROR, SLACK, Complexes, Floats, U, exp, log1p, turn
+from dpaudit.accountants.numerics.roots import enclosed_root, log, newton
 from dpaudit.accountants.sampling.contours.nodes import Nodes
-from dpaudit.accountants.sampling.contours.plans import Place, places, saddle_guess, scan
-from dpaudit.accountants.sampling.contours.search import certified
+from dpaudit.accountants.sampling.contours.plans import Place, best_place, saddle_guess, scan
 from dpaudit.accountants.sampling.contours.tilted_law import short
 from dpaudit.claims.balls import ball, lower, precision, upper
 
@@ -270,19 +268,15 @@ def many_laplace_epsilon(laws: Sequence[tuple[PrivacyLoss, int]], delta: Fractio
         known = scan(many.float_moments, lambda c, k: (k - log_delta) / c)
         guess = saddle_guess(known, log_delta)
         for _ in range(3):
-            place = places(known, guess, log_delta, _CANCELLED)[0]
+            place = best_place(known, guess, log_delta, _CANCELLED)
             curve = ManyContour(many, replace(place, step=short(place.step * _CLOSER)))
             found = newton(curve.float_delta, guess, log_delta, curve.place.c)
-            root, slope = found.at, found.slope
-            if not slope < 0:
+            if not found.slope < 0:
                 raise ArithmeticError("the contour cancels")
-            if abs(root - guess) * curve.place.c < 1.0:
+            if abs(found.at - guess) * curve.place.c < 1.0:
                 break
-            guess = root
-        low, high = curve.delta(root)
-        unit = max(1e-15 * root * abs(slope), 1e-13)
-        first = [max(unit, 1.02 * float(off)) / abs(slope) for off in (1 - low / delta, high / delta - 1)]
-        ends = certified(lambda at: curve.delta(at)[1], lambda at: curve.delta(at)[0], root, delta, (first[0], first[1]))
+            guess = found.at
+        ends = enclosed_root(curve.delta, found, delta)
     if ends.width > _WIDEST:
         raise ArithmeticError("a wide enclosure")
     return ends.lower, ends.upper

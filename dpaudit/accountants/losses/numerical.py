@@ -7,21 +7,24 @@ Where parameters may depend on released values it is not valid; sums of ε or ρ
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Protocol
 
 from dpaudit.accountants.losses.equal_laplace import equal_laplace_delta, equal_laplace_epsilon
-from dpaudit.accountants.losses.laws.privacy_loss import LaplaceLoss
-from dpaudit.accountants.losses.loss_contour import Contour, LossSaddle, plan, saddle_at, top
+from dpaudit.accountants.losses.gaussian_sum import gaussian_sum_delta, gaussian_sum_epsilon
+from dpaudit.accountants.losses.laws.privacy_loss import GaussianLoss, LaplaceLoss, LatticeLoss
+from dpaudit.accountants.losses.loss_contour import Contour
 from dpaudit.accountants.losses.loss_lattice import LatticeSum, lattice_sum, moved, spacing_for
+from dpaudit.accountants.losses.loss_plans import LossSaddle, plan, saddle_at, top
 from dpaudit.accountants.losses.many_laplace import many_laplace_epsilon
 from dpaudit.accountants.losses.parts import AnyPart, ComposedLosses, Known, Part, lower_losses, upper_losses
 from dpaudit.accountants.losses.stated_parts import LossPart
-from dpaudit.accountants.numerics.search import crossing, log
+from dpaudit.accountants.numerics.roots import Root, enclosed_root, float_root, log, newton
 from dpaudit.accountants.sampling.mixtures import (
     any_sampled,
     laplace_mixture_delta,
@@ -38,6 +41,7 @@ __all__ = ["Known", "Part", "compose", "composed_delta"]
 LAPLACE_SAMPLES = "Poisson-subsampled Laplace, certified grid of losses"
 _DIGITS = 15
 _GOOD = 1e-8  # relative error of δ at which no other way is tried
+_SMALL, _STRIDE, _NEAR, _LARGEST = 1e-2, 8.0, 1e-11, 700.0  # nats: ε that may be 0, longest step, last step, no δ left
 _LEAST_DELTA = Fraction(1, 2**200)  # where no δ is given, δ(ε) is accurate down to here
 
 
@@ -97,11 +101,21 @@ def composed_delta(parts: Sequence[AnyPart], epsilon: Number) -> tuple[Fraction,
     with suppress(ArithmeticError, ValueError):
         if (found := laplace_mixture_delta(parts, level, _LEAST_DELTA)) is not None:
             return found
-    above, below = upper_losses(parts, _LEAST_DELTA), lower_losses(parts, _LEAST_DELTA)
+    least = _least_delta(parts, level)
+    above, below = upper_losses(parts, least), lower_losses(parts, least)
     low, high = _delta(above, level)
     if below != above:
         low = Fraction(0) if below is None else _delta(below, level)[0]
     return min(low, high, Fraction(1)), min(high, Fraction(1))
+
+
+def _least_delta(parts: Sequence[AnyPart], epsilon: Fraction) -> Fraction:
+    """The δ down to which laws need be accurate: far below an estimate of δ(ε) where less accurate ones have fewer values."""
+    laws = upper_losses(parts, _LEAST_DELTA).laws
+    if not any(isinstance(law, LatticeLoss) for law, _ in laws):
+        return _LEAST_DELTA
+    found = saddle_at(laws, float(top(laws) - epsilon), "slack")
+    return max(_LEAST_DELTA, Fraction(math.exp(min(found.log_delta, 0.0))) / 2**20)
 
 
 def pure_sum(parts: Sequence[AnyPart]) -> Fraction | None:
@@ -166,6 +180,8 @@ def _delta(composed: ComposedLosses, epsilon: Fraction) -> tuple[Fraction, Fract
     if equal is not None:
         with suppress(ArithmeticError):
             return equal_laplace_delta(*equal, epsilon)
+    if (mu_squared := _only_gaussian(composed)) is not None:
+        return _around(composed, gaussian_sum_delta(mu_squared, epsilon))
     slack = top(composed.laws) - epsilon
     at = saddle_at(composed.laws, float(slack), "slack")
     with precision(composed.bits):
@@ -175,8 +191,12 @@ def _delta(composed: ComposedLosses, epsilon: Fraction) -> tuple[Fraction, Fract
 def _ends(composed: ComposedLosses, curve: Curve, slack: Fraction) -> tuple[Fraction, Fraction]:
     """δ is between 0 and 1, whatever the enclosure says far from where the curve was made for."""
     low, high = curve.delta(slack)
-    least, most = lower(low) if low > 0 else Fraction(0), upper(high) if high < 1 else Fraction(1)
-    return max(Fraction(0), composed.delta(least)), composed.delta(most)
+    return _around(composed, (lower(low) if low > 0 else Fraction(0), upper(high) if high < 1 else Fraction(1)))
+
+
+def _around(composed: ComposedLosses, of_laws: tuple[Fraction, Fraction]) -> tuple[Fraction, Fraction]:
+    """δ of the composition from that of its laws."""
+    return max(Fraction(0), composed.delta(of_laws[0])), composed.delta(of_laws[1])
 
 
 def _least_epsilon(composed: ComposedLosses, delta: Fraction, pure: Fraction | None) -> tuple[Fraction, Fraction]:
@@ -185,26 +205,51 @@ def _least_epsilon(composed: ComposedLosses, delta: Fraction, pure: Fraction | N
     if equal is not None:
         with suppress(ArithmeticError):
             return _rounded(*equal_laplace_epsilon(*equal, delta), pure)
+    if (mu_squared := _only_gaussian(composed)) is not None:
+        with suppress(ArithmeticError):
+            return _rounded(*gaussian_sum_epsilon(mu_squared, composed.of_laws(delta)), pure)
     with suppress(ArithmeticError, ValueError):  # the latter: a logarithm of nothing, far from where floats are of use
         return _rounded(*many_laplace_epsilon(composed.laws, delta - composed.added), pure)
-    reference = top(composed.laws)
-    at = saddle_at(composed.laws, log(composed.of_laws(delta)), "log_delta")
+    return _rounded(*_contour_epsilon(composed, composed.of_laws(delta), pure), pure)
+
+
+def _contour_epsilon(composed: ComposedLosses, delta: Fraction, pure: Fraction | None) -> tuple[Fraction, Fraction]:
+    """The same by a contour, for the δ that is left to the laws."""
+    reference, target = top(composed.laws), log(delta)
+    at = saddle_at(composed.laws, target, "log_delta")
     with precision(composed.bits):
         curve = _curve(composed, at, Fraction(at.slack))
 
         @lru_cache(maxsize=64)
-        def around(epsilon: Fraction) -> tuple[Fraction, Fraction]:
-            return _ends(composed, curve, reference - epsilon)
+        def around(epsilon: float) -> tuple[Fraction, Fraction]:
+            if pure is not None and epsilon >= pure:
+                return Fraction(0), Fraction(0)
+            low, high = curve.delta(reference - Fraction(epsilon))
+            return lower(low) if low > 0 else Fraction(0), upper(high) if high < 1 else Fraction(1)
 
-        def end(place: int) -> Callable[[Fraction], tuple[Fraction, Fraction]]:
-            return lambda epsilon: (around(epsilon)[place],) * 2
-
-        start = max(reference - Fraction(at.slack), Fraction(0))
-        if start < Fraction(1, 1000) and around(Fraction(0))[1] <= delta:
+        root = _root(curve, around, target, at, float(reference))
+        if root.at * at.c < _SMALL and around(0.0)[1] <= delta:
             return Fraction(0), Fraction(0)
-        safe = _surely_safe(end(1), delta, start) if pure is None else pure
-        low, high = (crossing(end(place), delta, safe, Fraction(0), start) for place in (0, 1))
-    return _rounded(low.unsafe, high.safe, pure)
+        ends = enclosed_root(around, replace(root, at=max(root.at, 0.0)), delta)
+    return ends.lower, ends.upper
+
+
+def _root(
+    curve: Curve, around: Callable[[float], tuple[Fraction, Fraction]], target: float, at: LossSaddle, reference: float
+) -> Root:
+    """The ε at which ln δ is about ``target``, and the slope there: from floats where there are any, else from enclosures."""
+    start, found = reference - at.slack, Root(0.0, math.nan)
+    if isinstance(curve, Contour):
+        found = newton(lambda epsilon: curve.float_delta(reference - epsilon), start, target, at.c)
+    if found.slope < 0:
+        return found
+
+    def fallen(nats: float) -> float:
+        low, high = around(max(0.0, start + nats / at.c))
+        return target - log((low + high) / 2) if high else _LARGEST
+
+    nearly = float_root(fallen, 0.0, _STRIDE, slope=1.0, small=_NEAR)
+    return Root(start + nearly.at / at.c, -nearly.slope * at.c)
 
 
 def _equal_laplace(composed: ComposedLosses) -> tuple[LaplaceLoss, int] | None:
@@ -215,14 +260,13 @@ def _equal_laplace(composed: ComposedLosses) -> tuple[LaplaceLoss, int] | None:
     return (law, count) if isinstance(law, LaplaceLoss) else None
 
 
+def _only_gaussian(composed: ComposedLosses) -> Fraction | None:
+    """μ² where the only law is that of Gaussian releases: then δ(ε) is a closed form."""
+    laws = composed.laws
+    return laws[0][0].mu_squared * laws[0][1] if len(laws) == 1 and isinstance(laws[0][0], GaussianLoss) else None
+
+
 def _rounded(low: Fraction, high: Fraction, pure: Fraction | None) -> tuple[Fraction, Fraction]:
     """Fewer digits, outward; never above the pure sum."""
     found = decimal(high, _DIGITS, up=True)
     return decimal(low, _DIGITS, up=False), found if pure is None else min(found, pure)
-
-
-def _surely_safe(curve: Callable[[Fraction], tuple[Fraction, Fraction]], delta: Fraction, start: Fraction) -> Fraction:
-    margin = max(start, Fraction(1)) / 1000
-    while curve(start + margin)[1] > delta:
-        margin *= 4
-    return start + margin

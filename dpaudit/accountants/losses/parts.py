@@ -12,7 +12,7 @@ from dpaudit.accountants.losses.laws.privacy_loss import GaussianLoss, LaplaceLo
 from dpaudit.accountants.losses.laws.range_loss import RangeLoss
 from dpaudit.accountants.losses.laws.shuffled_loss import shuffled_loss
 from dpaudit.accountants.losses.stated_parts import Concentrated, LossPart, RenyiCurve
-from dpaudit.accountants.numerics.search import log
+from dpaudit.accountants.numerics.roots import log
 from dpaudit.accountants.sampling.pure_sampling import sampled_pure
 from dpaudit.claims import InvalidValue
 from dpaudit.claims.balls import ball, lower, precision, upper

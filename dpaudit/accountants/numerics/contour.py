@@ -1,4 +1,7 @@
-"""E[(G_1 + … + G_n)_+] for independent copies of a bounded G, at a cost that does not depend on n.
+"""The main engine: E[(G_1 + … + G_n)_+] for independent copies of any bounded G, at a cost that does not depend on n.
+
+Others stand beside it where a benchmark shows what they buy (``python -m benchmarks engines``): paired_sum.py, enumeration.py,
+array_contour.py and grid_sum.py.
 
 Every shuffle bound here has the form δ(ε) = E[(ΣG_i)_+]/n (Balle et al. 2019, Lemma 5.3), where G depends on
 ε and has the moment function φ(z) = E e^{zG}. With any c > 0,  E[S_+] = (1/2π) ∫ φ(c+it)^n / (c+it)² dt.

@@ -1,4 +1,8 @@
-"""Where a monotone curve meets δ: floats find the place, a few enclosures of the curve decide both ends."""
+"""Where a monotone curve meets δ: floats find the place, a few enclosures of the curve prove an end on either side of it.
+
+In floats: ``newton`` where the slope is known, ``float_root`` where it is not. Proofs: ``enclosed_root`` where floats are as good
+as the enclosures, ``certified_ends`` where they are not and enclosures correct the place, ``bracketed`` where floats lead astray.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +11,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpaudit.accountants.numerics.search import log
-
 _FIRST_MARGIN, _ONLY_MARGIN = 1e-9, 1e-6
 _ATTEMPTS = 6
 _ROUGH = 0.02
 _HOPELESS = 10**6  # an enclosure this many times wider than δ proves nothing
-_ENOUGH = 1e-7  # a proven end this close is not moved any more
+_ENOUGH = 1e-8  # a proven end this close is not moved any more
 _CLOSE = 3e-8
 _SMALL = 1e-6  # of the curve; estimates are not smoother than that
 _SECANTS = 10  # after so many every other step halves the bracket: the curve is far from a straight line
@@ -21,6 +23,19 @@ _NARROW = Fraction(1001, 1000)
 _NEWTON_STEPS, _LONGEST, _STILL = 40, 3.0, 1e-13  # the latter in nats of the curve
 _SLOWLY, _FAST = 1.3, 3.0  # further from a root, at first and after three attempts
 _APART = 1e-3  # points nearer to each other say nothing about the slope
+
+
+@dataclass(frozen=True)
+class Ends:
+    """ε is proven to be at most ``upper`` and at least ``lower``."""
+
+    lower: Fraction
+    upper: Fraction
+
+    @property
+    def width(self) -> float:
+        """Relative to ``upper``."""
+        return float((self.upper - self.lower) / self.upper) if self.upper else 0.0
 
 
 @dataclass(frozen=True)
@@ -87,6 +102,30 @@ def step_out(proven: Callable[[float], bool], root: float, first: float, attempt
     return None
 
 
+def certified(
+    upper_end: Callable[[float], Fraction],
+    lower_end: Callable[[float], Fraction],
+    root: float,
+    delta: Fraction,
+    first: tuple[float, float],
+) -> Ends:
+    """Move away from the root, by ``first`` (down, up) and further, until a certified value of δ is on the right side."""
+    top = step_out(lambda at: upper_end(at) <= delta, root, first[1])
+    if top is None:
+        raise ArithmeticError("no ε is proven to meet δ")
+    bottom = step_out(lambda at: lower_end(at) > delta, root, -first[0])
+    return Ends(Fraction(bottom or 0.0), Fraction(top))
+
+
+def enclosed_root(curve: Callable[[float], tuple[Fraction, Fraction]], root: Root, delta: Fraction) -> Ends:
+    """Both ends around a root that floats found, from (lower, upper) values of δ; their width at the root says how far to go."""
+    low, high = curve(root.at)
+    steep = abs(root.slope)
+    unit = max(1e-15 * root.at * steep, 1e-13)
+    first = [max(unit, 1.02 * float(off)) / steep for off in (1 - low / delta, high / delta - 1)]
+    return certified(lambda at: curve(at)[1], lambda at: curve(at)[0], root.at, delta, (first[0], first[1]))
+
+
 def certified_ends(
     curve: Callable[[Fraction], tuple[Fraction, Fraction]],
     point: Callable[[float], Fraction],
@@ -138,17 +177,29 @@ def _steepness(steep: float, previous: tuple[float, float] | None, at: float, hi
 
 
 def bracketed(
-    curve: Callable[[Fraction], tuple[Fraction, Fraction]], low: Fraction, high: Fraction, delta: Fraction
+    curve: Callable[[Fraction], tuple[Fraction, Fraction]],
+    safe: Fraction,
+    unsafe: Fraction,
+    delta: Fraction,
+    point: Callable[[Fraction], Fraction] = Fraction,
+    narrow: Fraction = _NARROW,
 ) -> tuple[Fraction | None, Fraction | None]:
-    """(safe, unsafe) of a falling curve as in ``certified_ends``, by halving on the scale of log x: where floats lead astray."""
-    safe: Fraction | None = None
-    unsafe: Fraction | None = None
-    while high > low * _NARROW:
-        middle = Fraction(math.exp((math.log(low) + math.log(high)) / 2))
+    """(safe, unsafe) as in ``certified_ends``, by halving between two ends on the scale of log x; neither need be proven.
+
+    ``point`` rounds a place in the middle; ``narrow`` is the ratio of the ends at which the search is over.
+    """
+    proven: list[Fraction | None] = [None, None]
+    while max(safe, unsafe) > min(safe, unsafe) * narrow:
+        middle = point(Fraction(math.exp((log(safe) + log(unsafe)) / 2)))
         least, most = curve(middle)
         if most <= delta:
-            safe = high = middle
+            safe = proven[0] = middle
         else:
-            low = middle
-            unsafe = middle if least > delta else unsafe
-    return safe, unsafe
+            unsafe = middle
+            proven[1] = middle if least > delta else proven[1]
+    return proven[0], proven[1]
+
+
+def log(value: Fraction) -> float:
+    """log of a fraction that floats may not hold; −inf at 0 and below."""
+    return math.log(value.numerator) - math.log(value.denominator) if value > 0 else -math.inf

@@ -65,7 +65,7 @@ def dp_accounting(name: str) -> Method:
     exact = name == "PLDAccountant"
 
     def check(parts: Parts, delta: float) -> None:
-        _check_kinds(parts)
+        _check_kinds(parts, sampled_laplace=exact)
         if exact and len({part.noise.alphabet is None for part in parts}) > 1:
             raise CannotExpress("randomised response beside other noise")
         if exact and _reach(parts) > MOST_POINTS * 1e-4:
@@ -100,24 +100,24 @@ def _event(part: Part, dp_event: Any) -> tuple[Any, int]:
         rest = math.exp(-float(part.noise.epsilon(1) or 0))
         chance = answers * rest / (1 + (answers - 1) * rest)
         return dp_event.RandomizedResponseDpEvent(chance, answers), part.count * part.steps
-    if part.noise.spread is not None:
-        event = dp_event.GaussianDpEvent(multiplier(part))
+    if part.noise.spread is not None or part.steps >= FINE:
+        kind = dp_event.LaplaceDpEvent if part.noise.spread is None else dp_event.GaussianDpEvent
+        event = kind(multiplier(part))
         return event if part.sampling is None else dp_event.PoissonSampledDpEvent(float(part.sampling), event), part.count
-    if part.steps >= FINE:
-        return dp_event.LaplaceDpEvent(multiplier(part)), part.count
     return dp_event.DiscreteLaplaceDpEvent(float(part.noise.epsilon(1) or 0), part.steps), part.count
 
 
-def _check_kinds(parts: Parts, *, gaussian_only: bool = False) -> None:
+def _check_kinds(parts: Parts, *, gaussian_only: bool = False, sampled_laplace: bool = False) -> None:
     for part in parts:
         if part.shuffled is not None:
             raise CannotExpress("shuffled batches")
         if not part.noise.entrywise or (part.noise.alphabet and part.noise.blanket != KARY):
             raise CannotExpress(part.noise.words)
-        if part.sampling is not None and part.noise.spread is None:
-            raise CannotExpress(f"{part.noise.words} on Poisson samples, as a pure ε")
         if gaussian_only and part.noise.spread is None:
             raise CannotExpress(part.noise.words)
+        laplace = sampled_laplace and part.noise.rate is not None and part.steps >= FINE
+        if part.sampling is not None and part.noise.spread is None and not laplace:
+            raise CannotExpress(f"{part.noise.words} on Poisson samples")
         if part.noise.spread is not None and multiplier(part) * part.steps < FINE:
             raise CannotExpress("Gaussian noise on a coarse grid")
 

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from dpaudit.accountants.composition import Read, account_releases
+from dpaudit.accountants.composition import account_releases
 from dpaudit.accountants.losses.numerical import compose
 from dpaudit.accountants.losses.parts import Part
+from dpaudit.accountants.readings.reads import Read
 from dpaudit.accountants.shuffle.amplification import amplify
 from dpaudit.accountants.stated_releases import StatedRead
 from dpaudit.channel.release_cost import LARGEST_EPSILON, epsilon_at, rho, zcdp_delta

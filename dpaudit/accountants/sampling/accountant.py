@@ -14,11 +14,12 @@ from typing import Any
 
 import numpy as np
 
+from dpaudit.accountants.losses.gaussian_sum import gaussian_sum_delta, gaussian_sum_epsilon
+from dpaudit.accountants.numerics.roots import Ends
 from dpaudit.accountants.sampling import closed_forms
 from dpaudit.accountants.sampling.contours.contour import BITS, MOST_PRODUCTS, PATIENT, Composition
 from dpaudit.accountants.sampling.contours.search import (
     GOOD,
-    Ends,
     contour_delta,
     contour_epsilon,
     moment_bound,
@@ -36,6 +37,7 @@ _DIGITS = 15
 _FEW, _VERY_FEW = 600, 12  # releases up to which a grid of losses is tried, and tried first
 _GOOD_DELTA = 1e-6
 _CUT = 10**10  # what is so many times less likely than δ is left out
+_COARSE_CUTS = (3 * 10**6, 3 * 10**5)  # cost up to 3·10^-6 of δ, where digits that cancel cost more: ε is 4 to 200 times narrower
 _RARE = Fraction(1, 2000)  # rates below are cut at once: high orders are ruled by what never happens
 
 
@@ -103,7 +105,7 @@ def _closed(composed: Composition) -> Callable[[Fraction], tuple[Fraction, Fract
     if composed.others:
         return None
     if not composed.groups:
-        return lambda epsilon: closed_forms.plain_gaussian(composed.mu_squared, epsilon)
+        return lambda epsilon: gaussian_sum_delta(composed.mu_squared, epsilon)
     if steps(composed.groups) == 1 and not composed.mu_squared:
         return lambda epsilon: closed_forms.one_release(composed.groups[0], composed.direction, epsilon)
     return None
@@ -111,6 +113,8 @@ def _closed(composed: Composition) -> Callable[[Fraction], tuple[Fraction, Fract
 
 def _epsilon(composed: Composition, delta: Fraction, enough: Fraction | None = None) -> Ends:
     """Enclose ε of one direction; an upper end that is at most ``enough`` need not be improved."""
+    if not composed.groups and not composed.others:
+        return Ends(*gaussian_sum_epsilon(composed.mu_squared, delta))
     curve = _closed(composed)
     if curve is not None:
         return closed_forms.least_epsilon(curve, delta)
@@ -166,7 +170,8 @@ def _attempts(composed: Composition, delta: Fraction) -> list[Callable[[Ends], E
         by_grid = grid_epsilon if composed.direction == "remove" else added_epsilon
         place = 0 if _on_grid_first(composed) else len(attempts)
         attempts.insert(place, lambda known: by_grid(composed.groups, delta, float(known.upper)))
-    attempts.append(lambda _: contour_epsilon(composed.with_cuts(delta / _CUT), delta, PATIENT))
+    for mass in (delta / cut for cut in (*_COARSE_CUTS, _CUT)):
+        attempts.append(lambda _, mass=mass: contour_epsilon(composed.with_cuts(mass), delta, PATIENT))  # type: ignore[misc]
     return attempts
 
 

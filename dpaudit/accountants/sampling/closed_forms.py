@@ -1,4 +1,4 @@
-"""One release from a Poisson sample, and any number of plain Gaussian ones: δ(ε) in closed form, as balls."""
+"""One release from a Poisson sample: δ(ε) in closed form, as balls."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import flint
 
-from dpaudit.accountants.sampling.contours.search import Ends
+from dpaudit.accountants.numerics.roots import Ends
 from dpaudit.accountants.sampling.groups import Direction, SampledGaussian
 from dpaudit.claims.balls import Ball, ball, lower, precision, upper
 
@@ -39,13 +39,6 @@ def one_release(group: SampledGaussian, direction: Direction, epsilon: Fraction)
             plain, moved = _above(u), _above(u - 1 / sigma)
             value = (1 - q - grown) * plain + q * moved
         return _ends(value)
-
-
-def plain_gaussian(mu_squared: Fraction, epsilon: Fraction) -> tuple[Fraction, Fraction]:
-    """(lower, upper) around Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ) (Balle & Wang 2018, Thm 8)."""
-    with precision(_BITS):
-        mu, at = ball(mu_squared).sqrt(), ball(epsilon)
-        return _ends(_above(at / mu - mu / 2) - at.exp() * _above(at / mu + mu / 2))
 
 
 def _ends(value: Ball) -> tuple[Fraction, Fraction]:

@@ -13,13 +13,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 
-from dpaudit.accountants.numerics.search import log
-from dpaudit.accountants.shuffle import blankets, clone
+from dpaudit.accountants.numerics.roots import log
+from dpaudit.accountants.shuffle import blankets
 from dpaudit.accountants.shuffle import closed_form as closed
 from dpaudit.accountants.shuffle.attacks import any_randomiser_attack, laplace_attack, response_attack, unary_attack
-from dpaudit.accountants.shuffle.clone import CLONE, SAME
+from dpaudit.accountants.shuffle.clone import CLONE, SAME, last_one_out
 from dpaudit.accountants.shuffle.closed_form import failure_probability, number_of_reports, privacy_parameter, significant_digits
 from dpaudit.accountants.shuffle.finite_channel import FiniteChannel, read_channel
+from dpaudit.accountants.shuffle.finite_family import FiniteFamily
 from dpaudit.accountants.shuffle.inversion import epsilon_refuted, largest_epsilon0, least_epsilon, shorten
 from dpaudit.accountants.shuffle.laplace import blanket
 from dpaudit.accountants.shuffle.laplace.blanket import GRID_STEPS
@@ -31,7 +32,7 @@ __all__ = ["METHODS", "ExtremeAttack", "amplify", "epsilon0_rule", "extreme_repo
 
 METHODS = ("closed", "clone", "laplace", "same", "krr", "unary", "oue", "channel")
 
-Family = clone.CloneFamily | blanket.Family | blankets.BlanketFamily
+Family = FiniteFamily | blanket.Family
 Attack = Callable[[Fraction, int, Fraction], Fraction]
 
 
@@ -185,10 +186,10 @@ def theorem(method: str, steps: object = GRID_STEPS, k: object = None) -> Theore
             raise InvalidValue("k", k, "given for method krr: the number of categories")
         categories = whole(k, "k", least=2, most=MOST_CATEGORIES)
         attack, family = partial(response_attack, categories), blankets.response_blanket(categories)
-        return Theorem(method, SAME if categories == 2 else family, attack, attack, theorem("same"))  # two: the same law
+        return Theorem(method, family, attack, attack, theorem("same"))
     no_categories(method, k)
-    clones = Theorem("clone", CLONE, any_randomiser_attack, CLONE.attack)
-    same = Theorem("same", SAME, any_randomiser_attack, SAME.attack, clones)
+    clones = Theorem("clone", CLONE, any_randomiser_attack, last_one_out)
+    same = Theorem("same", SAME, any_randomiser_attack, last_one_out, clones)
     if method == "laplace":
         lattice = blanket.Family(whole(steps, "steps"))
         return Theorem(method, lattice, partial(laplace_attack, lattice), lattice.attack, same)

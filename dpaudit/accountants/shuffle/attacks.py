@@ -5,20 +5,21 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from dpaudit.accountants.numerics.search import log
-from dpaudit.accountants.shuffle import blankets, clone
-from dpaudit.accountants.shuffle.clone import CLONE, RESPONSE, last_one_out, sign_family
+from dpaudit.accountants.numerics.roots import log
+from dpaudit.accountants.shuffle import blankets
+from dpaudit.accountants.shuffle.clone import RESPONSE, last_one_out, sign_family
+from dpaudit.accountants.shuffle.finite_family import FiniteFamily
 from dpaudit.accountants.shuffle.inversion import epsilon_refuted, estimated_epsilon
 from dpaudit.accountants.shuffle.laplace import blanket
 
 _WORTH = Fraction(1, 500)  # by how much an attack must promise to beat those before it
 
-Attacking = clone.CloneFamily | blanket.EndAttack
+Attacking = FiniteFamily | blanket.EndAttack
 
 
 def any_randomiser_attack(epsilon0: Fraction, n: int, delta: Fraction) -> Fraction:
     """The better of two exact attacks, each on an ε0-LDP randomiser of its own (clone.py), rounded down."""
-    binary = CLONE.attack(epsilon0, n, delta)
+    binary = last_one_out(epsilon0, n, delta)
     if float(epsilon0) > math.log(n) + 5 or binary > epsilon0 * Fraction(999, 1000):
         return binary
     return max(binary, epsilon_refuted(RESPONSE, epsilon0, n, delta))
@@ -50,6 +51,6 @@ def response_attack(k: int, epsilon0: Fraction, n: int, delta: Fraction) -> Frac
     return max(last, epsilon_refuted(blankets.response_attack(k), epsilon0, n, delta))
 
 
-def unary_attack(family: blankets.BlanketFamily, epsilon0: Fraction, n: int, delta: Fraction) -> Fraction:
+def unary_attack(family: FiniteFamily, epsilon0: Fraction, n: int, delta: Fraction) -> Fraction:
     """On unary encodings of three categories: others hold the third."""
     return epsilon_refuted(family, epsilon0, n, delta)

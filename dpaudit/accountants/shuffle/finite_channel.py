@@ -9,8 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from dpaudit.accountants.shuffle.blankets import BlanketFamily
-from dpaudit.accountants.shuffle.few_values import FewValues
+from dpaudit.accountants.shuffle.few_values import Number, Terms
+from dpaudit.accountants.shuffle.finite_family import FiniteFamily
 from dpaudit.claims import InvalidValue, exact
 from dpaudit.claims.balls import ball, decimal, lower, precision, upper
 from dpaudit.ledger import load_file
@@ -20,7 +20,7 @@ ROUNDED = Fraction(1, 10**12)  # how far from 1 the sum of a row may be
 _BITS = 256
 
 Row = tuple[Fraction, ...]
-Terms = tuple[tuple[Fraction, Fraction, Fraction], ...]  # (weight, u, v): G = u − e^ε v with that weight
+Ratios = tuple[tuple[Fraction, Fraction, Fraction], ...]  # (weight, u, v): G = u − e^ε v with that weight
 
 
 @dataclass(frozen=True)
@@ -40,19 +40,19 @@ class FiniteChannel:
             log = ball(ratio).log()
             return decimal(lower(log), 30, up=False), decimal(upper(log), 30, up=True)
 
-    def blanket(self) -> BlanketFamily:
+    def blanket(self) -> FiniteFamily:
         """ω = min_x R_x, every ordered pair of values."""
         least = tuple(min(column) for column in zip(*self.rows, strict=True))
-        return _family(self._terms(zero, one, least) for zero, one in self._pairs())
+        return _family(self._ratios(zero, one, least) for zero, one in self._pairs())
 
-    def attack(self) -> BlanketFamily:
+    def attack(self) -> FiniteFamily:
         """All others hold one value z: δ(ε) exactly, for every ordered pair and every z."""
-        return _family(self._terms(zero, one, others) for zero, one in self._pairs() for others in self.rows)
+        return _family(self._ratios(zero, one, others) for zero, one in self._pairs() for others in self.rows)
 
     def _pairs(self) -> Iterable[tuple[Row, Row]]:
         return ((zero, one) for zero in self.rows for one in self.rows if zero != one)
 
-    def _terms(self, zero: Row, one: Row, blanket: Row) -> Terms:
+    def _ratios(self, zero: Row, one: Row, blanket: Row) -> Ratios:
         weights: dict[tuple[Fraction, Fraction], Fraction] = {}
         for first, second, weight in zip(zero, one, blanket, strict=True):
             values = first / weight, second / weight
@@ -60,19 +60,20 @@ class FiniteChannel:
         return tuple(sorted((weight, *values) for values, weight in weights.items()))
 
 
-def _family(terms: Iterable[Terms]) -> BlanketFamily:
-    distinct = sorted(set(terms))  # symmetric channels have few that differ
+def _family(ratios: Iterable[Ratios]) -> FiniteFamily:
+    distinct = sorted(set(ratios))  # symmetric channels have few that differ
 
-    def laws(_: Fraction, n: int, epsilon: Fraction) -> tuple[FewValues, ...]:
-        e, mean = ball(epsilon).exp(), -ball(epsilon).expm1()
-        return tuple(FewValues(n, *_atoms(each, e, mean)) for each in distinct)
+    def laws(number: Number, _: Any, epsilon: Any) -> tuple[Terms, ...]:
+        e, mean = number(epsilon).exp(), -number(epsilon).expm1()
+        return tuple(
+            Terms(_atoms(number, each, e, mean), mean, number(1 - sum(weight for weight, _, _ in each))) for each in distinct
+        )
 
-    return BlanketFamily(laws)
+    return FiniteFamily(laws)
 
 
-def _atoms(terms: Terms, e: Any, mean: Any) -> tuple[tuple[tuple[Any, Any], ...], Any, Any]:
-    atoms = tuple((ball(weight), ball(u) - e * ball(v) if u != v else ball(u) * mean) for weight, u, v in terms)
-    return atoms, mean, ball(1 - sum(weight for weight, _, _ in terms))
+def _atoms(number: Number, ratios: Ratios, e: Any, mean: Any) -> tuple[tuple[Any, Any], ...]:
+    return tuple((number(weight), number(u) - e * number(v) if u != v else number(u) * mean) for weight, u, v in ratios)
 
 
 def read_channel(source: object) -> FiniteChannel:

@@ -11,8 +11,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Protocol
 
-from dpaudit.accountants.numerics.roots import Root, bracketed, certified_ends, float_root
-from dpaudit.accountants.numerics.search import log
+from dpaudit.accountants.numerics.roots import Root, bracketed, certified_ends, float_root, log
 from dpaudit.claims import InvalidValue
 from dpaudit.claims.balls import decimal
 
@@ -89,7 +88,7 @@ def _least_epsilon(
     root = _root_of_epsilon(family, local, n, target, max(first, target + 1e-3), _CAREFUL)
     safe, unsafe = certified_ends(curve, lambda t: min(almost, Fraction(_epsilon(local, t))), root, delta, both=both)
     if both and safe is None:
-        safe, higher = bracketed(curve, Fraction(_LEAST) * epsilon0, almost, delta)
+        safe, higher = bracketed(curve, almost, Fraction(_LEAST) * epsilon0, delta)
         unsafe = max((x for x in (unsafe, higher) if x is not None), default=None)
     low = Fraction(0) if unsafe is None else decimal(unsafe, 15, up=False)
     return low, epsilon0 if safe is None else min(epsilon0, decimal(safe, 15, up=True))
@@ -118,24 +117,9 @@ def largest_epsilon0(
     if unsafe is None or unsafe > low * (1 + _FAR):
         refuted = _first_refuted(lambda x: curve(x)[0] > delta or attack(x, n, delta) > epsilon, low)
         unsafe = refuted if unsafe is None else min(unsafe, refuted)
-        low, unsafe = _halved(curve, low, unsafe, delta)
+        higher, lower = bracketed(curve, low, unsafe, delta, shorten, 1 + _FAR / 1000)
+        low, unsafe = higher or low, lower or unsafe
     return low, unsafe
-
-
-def _halved(
-    curve: Callable[[Fraction], tuple[Fraction, Fraction]], low: Fraction, high: Fraction, delta: Fraction
-) -> tuple[Fraction, Fraction]:
-    """Narrow a wide enclosure of ε0 by halving, where floats led astray, as long as the curve tells which side it is on."""
-    while high - low > low * _FAR / 1000:
-        middle = shorten((low + high) / 2)
-        least, most = curve(middle)
-        if most <= delta:
-            low = middle
-        elif least > delta:
-            high = middle
-        else:
-            break
-    return low, high
 
 
 def _first_refuted(refuted: Callable[[Fraction], bool], low: Fraction) -> Fraction:

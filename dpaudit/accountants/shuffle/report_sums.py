@@ -1,4 +1,4 @@
-"""Who sees nothing but the sum of n noisy reports sees the noise of all of them: ε of one report's change at δ.
+"""ε at δ where only the sum of n noisy reports is seen, and with it the noise of all of them.
 
 K = the sum of n independent discrete Laplace noises: symmetric and log-concave. One record moves the sum by at most k units, so
 δ(ε) = max_m D(m), D(m) = P(K ≥ m) − e^ε P(K ≥ m+k): the ratio P(K=m)/P(K=m+k) grows with m (log-concavity), hence the best
@@ -24,7 +24,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from dpaudit.accountants.numerics.contour import log1p
-from dpaudit.accountants.numerics.search import log
+from dpaudit.accountants.numerics.roots import Root, certified_ends, log
 from dpaudit.claims import Enclosure, InvalidValue, Number, exact_delta, whole
 from dpaudit.claims.balls import Ball, ball, lower, precision, upper
 from dpaudit.noise import Noise
@@ -54,19 +54,15 @@ def summed(noise: Noise, sensitivity_units: int, n: int, delta: Number) -> Enclo
 
 @lru_cache(maxsize=1024)
 def _least_epsilon(rate: Fraction, k: int, n: int, delta: Fraction) -> tuple[Fraction, Fraction]:
-    """Floats find ε; balls accept it, moved outward by as little as they allow."""
     law, alone = Sum(rate, n), k * rate
-    near = _estimate(law, k, delta)
-    low, high = Fraction(0), alone
-    for places in (8, 6, 4):
-        move = near / 10**places
-        if low == 0 and law.delta(near - move, k)[0] > delta:
-            low = near - move
-        if high == alone and near + move < alone and law.delta(near + move, k)[1] <= delta:
-            high = near + move
-        if low > 0 and high < alone:
-            break
-    return low, high
+
+    def point(t: float) -> Fraction:
+        return min(alone, Fraction(math.exp(t)).limit_denominator(10**15))
+
+    # around a normal law's log δ ≈ −ε²/(2μ²), in log ε: a slope of 2 log δ
+    root = Root(math.log(_estimate(law, k, delta)), 2 * log(delta))
+    safe, unsafe = certified_ends(lambda epsilon: law.delta(epsilon, k), point, root, delta)
+    return unsafe or Fraction(0), safe or alone
 
 
 def _estimate(law: Sum, k: int, delta: Fraction) -> Fraction:

@@ -20,6 +20,8 @@ from dpaudit.claims import DpauditError
 
 ALLOWED = "numbers, texts, bytes, None, arrays of numbers or texts, and tuples, lists, sets or dicts of these"
 EXACT = 2**53  # beyond it, not every whole number is a float
+USUAL = (np.float64, np.int64, np.bool_, np.str_, np.bytes_)  # numpy's names for what Python returns
+_USUAL_NAN, _PRIME = np.array([np.nan]).view(np.uint64)[0], 2**52 - 47
 LONGEST = 40  # characters of a text that is read as a number
 
 
@@ -58,6 +60,8 @@ def cells(returned: Any) -> np.ndarray:
 
 def _cells(value: Any, path: str) -> Iterator[Cell | np.ndarray]:
     if isinstance(value, np.generic):
+        if type(value) not in USUAL:
+            yield _place(path + "#type"), Kind.ARRAY, _checksum(value.dtype.str.encode())
         value = value.item()
     if isinstance(value, float):
         yield _place(path), *_float(value)
@@ -78,7 +82,15 @@ def _cells(value: Any, path: str) -> Iterator[Cell | np.ndarray]:
 def _float(value: float) -> tuple[int, float]:
     if math.isfinite(value):
         return (Kind.MINUS_ZERO, 0.0) if value == 0 and math.copysign(1.0, value) < 0 else (Kind.FLOAT, value)
-    return (Kind.NOT_A_NUMBER if math.isnan(value) else Kind.INFINITY if value > 0 else Kind.MINUS_INFINITY), 0.0
+    if math.isnan(value):
+        return Kind.NOT_A_NUMBER, float(_payloads(np.array([value]))[0])
+    return (Kind.INFINITY if value > 0 else Kind.MINUS_INFINITY), 0.0
+
+
+def _payloads(missing: np.ndarray) -> np.ndarray:
+    """What the bits of NaN say beside that: 0 for the usual one."""
+    bits = np.ascontiguousarray(missing, np.float64).view(np.uint64) ^ _USUAL_NAN
+    return (bits % np.uint64(_PRIME)).astype(float)  # a checksum: a float holds no 64 bits
 
 
 def _integer(value: int, path: str) -> Iterator[Cell]:
@@ -111,6 +123,8 @@ def _container(value: Any, path: str) -> Iterator[Cell | np.ndarray]:
             inside = b"".join(np.asarray(part, float).tobytes() for part in _cells(member, ""))
             yield _place(f"{path}{{{_checksum(inside):.0f}}}"), Kind.MEMBER, 1.0
     elif kind == Kind.DICT:
+        if len(value) > 1:
+            yield _place(path + "#order"), Kind.DICT, _checksum(repr(list(map(repr, value))).encode(errors="surrogatepass"))
         for key, part in value.items():
             yield from _cells(part, f"{path}[{type(key).__name__} {key!r}]")
     else:
@@ -125,7 +139,7 @@ def _array(value: Any, path: str) -> Iterator[Cell | np.ndarray]:
         one = letter == "O" and array.ndim == 0
         what = type(array.item()).__name__ if one else f"an array of {array.dtype}"
         raise DpauditError(f"a subject returned {what}; it may return {ALLOWED}")
-    yield _place(path + "#kind"), Kind.ARRAY, _checksum(f"{letter}{array.shape}".encode())
+    yield _place(path + "#kind"), Kind.ARRAY, _checksum(f"{array.dtype.str}{array.shape}".encode())
     yield _place(path + "#len"), Kind.LENGTH, float(array.size)
     large = letter == "i" and array.size and max(abs(int(array.max())), abs(int(array.min()))) > EXACT
     if letter in "US" or large:
@@ -136,7 +150,9 @@ def _array(value: Any, path: str) -> Iterator[Cell | np.ndarray]:
     kinds = np.full(numbers.size, {"f": Kind.FLOAT, "i": Kind.INTEGER, "b": Kind.TRUTH}[letter], float)
     kinds[np.isnan(numbers)], kinds[np.isposinf(numbers)] = Kind.NOT_A_NUMBER, Kind.INFINITY
     kinds[np.isneginf(numbers)], kinds[(numbers == 0) & np.signbit(numbers)] = Kind.MINUS_INFINITY, Kind.MINUS_ZERO
-    yield np.stack([_places(path, numbers.size), kinds, np.where(kinds <= ORDERED, numbers, 0.0)], axis=1)
+    shown = np.where(kinds <= ORDERED, numbers, 0.0)
+    shown[np.isnan(numbers)] = _payloads(numbers[np.isnan(numbers)])
+    yield np.stack([_places(path, numbers.size), kinds, shown], axis=1)
 
 
 def _checksum(data: bytes) -> float:

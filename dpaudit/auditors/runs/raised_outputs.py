@@ -16,7 +16,7 @@ REPEATED = 8  # runs that are repeated with the same seed
 
 
 class RaisedOutputs:
-    """A black box that never raises: the type of an exception is its output in that run. Its message is no output: it may hold
+    """A subject that never raises: the type of an exception is its output in that run. Its message is no output: it may hold
     an address or a time."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -35,8 +35,8 @@ class RaisedOutputs:
             return f"raised {type(error).__module__}.{type(error).__qualname__}"
 
     def check_some_return(self) -> None:
-        """Raises what it raised, where no run in this process returned anything: there is nothing to audit then."""
-        if self.last is not None and self.raised == self.calls:
+        """Raises what it raised, where all runs in this process raised alike: there is nothing to audit then."""
+        if self.last is not None and self.raised == self.calls and len(self.kinds) == 1:
             raise self.last
 
     def __getstate__(self) -> dict[str, Any]:
@@ -44,9 +44,10 @@ class RaisedOutputs:
         return {**self.__dict__, "last": None}
 
 
-def with_raised_outputs(subject: Subject) -> Subject:
-    """The same black box, with exceptions as outputs. One that is called for many trials at once cannot say which one failed."""
-    if subject.grey or subject.vectorised:
+def with_raised_outputs(subject: Subject, *, grey: bool = False) -> Subject:
+    """The same black box, or with ``grey`` any subject, with exceptions as outputs. One that is called for many trials at once
+    cannot say which one failed."""
+    if (subject.grey and not grey) or subject.vectorised:
         return subject
     return replace(subject, function=RaisedOutputs(subject.function))
 

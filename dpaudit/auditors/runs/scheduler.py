@@ -9,7 +9,7 @@ import logging
 import socket
 import sys
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlsplit
@@ -65,36 +65,59 @@ def _knock(address: str) -> None:
 
 
 class Scheduled:
-    """Its workers compute chunks, a few ahead of who reads them."""
+    """Its workers compute chunks, a few ahead of who reads them. What a lost worker had is computed by another one."""
 
     def __init__(self, address: str, client: Any) -> None:
         self.address, self.client = address, client
 
     def map(self, work: Work, task: Task, sizes: Sequence[int]) -> Iterator[Any]:
+        """``work(task, k, sizes[k])`` for every k, in their order."""
         _take_along(task)
         shared = self.client.scatter(task, hash=False, broadcast=True)
+        chunks = ((shared, number, size) for number, size in enumerate(sizes))
+        yield from self._ahead(work, chunks, lambda _, number, size: work(task, number, size))
+
+    def each(self, work: Callable[..., Any], arguments: Iterator[tuple[Any, ...]]) -> Iterator[Any]:
+        """``work`` of all arguments, in their order; they are read a few at a time."""
+        yield from self._ahead(work, arguments, work)
+
+    def _ahead(self, work: Callable[..., Any], arguments: Iterator[tuple[Any, ...]], here: Callable[..., Any]) -> Iterator[Any]:
         window = 2 * sum(self.client.ncores().values()) + 1
-        ahead: deque[tuple[int, int, Any]] = deque()
+        ahead: deque[tuple[tuple[Any, ...], Any]] = deque()
         try:
-            for number, size in enumerate(sizes):
-                ahead.append((number, size, self.client.submit(work, shared, number, size, pure=False)))
+            for one in arguments:
+                ahead.append((one, self.client.submit(work, *one, pure=False)))
                 if len(ahead) > window:
-                    yield self._result(work, task, *ahead.popleft())
+                    yield self._result(here, *ahead.popleft())
             while ahead:
-                yield self._result(work, task, *ahead.popleft())
+                yield self._result(here, *ahead.popleft())
         finally:
-            for _, _, future in ahead:
+            for _, future in ahead:
                 future.cancel()
 
-    def _result(self, work: Work, task: Task, number: int, size: int, future: Any) -> Any:
+    def _result(self, here: Callable[..., Any], arguments: tuple[Any, ...], future: Any) -> Any:
+        """Raises NoScheduler once nobody has been there to compute it for a while."""
         from distributed import KilledWorker
 
+        empty = 0
+        while empty < 2:  # a worker that ended may be started again within seconds
+            try:
+                return future.result(timeout=TIMEOUT)
+            except TimeoutError:
+                if future.done():
+                    return here(*arguments)
+                empty = 0 if self._has_workers() else empty + 1
+            except (OSError, KilledWorker) as error:
+                raise NoScheduler(self.address, f"lost a worker or the connection ({type(error).__name__})") from None
+            except Exception:
+                return here(*arguments)  # again here, where the error can be seen as it is
+        raise NoScheduler(self.address, "has no workers left; nothing was concluded")
+
+    def _has_workers(self) -> bool:
         try:
-            return future.result()
-        except (OSError, KilledWorker) as error:
-            raise NoScheduler(self.address, f"lost a worker or the connection ({type(error).__name__})") from None
-        except Exception:
-            return work(task, number, size)  # again here, where the error can be seen as it is
+            return bool(self.client.ncores())
+        except Exception as error:  # of dask's own, or of the network
+            raise NoScheduler(self.address, f"lost the connection ({type(error).__name__})") from None
 
 
 def _take_along(task: Task) -> None:

@@ -13,7 +13,7 @@ from dpaudit.auditors.replay.pinned_runs import play
 from dpaudit.auditors.runs.fixed_queries import FixedQueries, fixed_queries
 from dpaudit.auditors.runs.output_cells import cells
 from dpaudit.auditors.runs.returned_values import as_rows, row_marks
-from dpaudit.channel import Channel, simulate
+from dpaudit.channel import Channel, Event, simulate
 from dpaudit.subjects.subject import Subject, fresh
 
 CHUNK = 20_000  # trials in one call
@@ -179,13 +179,14 @@ def single_rows(subject: Subject, data: Any, seed: int, observer: str) -> Iterat
 
 
 def _with_released(returned: Any, channel: Channel, observer: str) -> Any:
-    """What is returned, and what was released to this observer. (The server's game is by likelihood, but for what depends on
-    secret randomness too: that it is shown.)"""
+    """What is returned, and what was released to this observer: outputs, and of single runs also the public facts that may
+    differ from run to run. The server sees all; of many trials, only what depends on secret randomness too is shown."""
+    if channel.trials is None:
+        seen_all = [event for event in channel.events if observer in ("server", event.to)]
+        return returned if not seen_all else (returned, *((_facts(one), one.noise.unfold(one.output)) for one in seen_all))
     released = [event for event in channel.events if event.to == observer and (observer != "server" or event.hidden)]
     if not released:
         return returned
-    if channel.trials is None:
-        return returned, *(event.noise.unfold(event.output) for event in released)
     shown = []
     for event in released:  # of some trials: NaN for the others
         seen = event.noise.unfold(event.output)
@@ -194,6 +195,11 @@ def _with_released(returned: Any, channel: Channel, observer: str) -> Any:
         shown.append(output)
     mine = () if returned is None else returned if isinstance(returned, tuple) else (returned,)
     return *mine, *shown
+
+
+def _facts(event: Event) -> str:
+    """What a ledger says of a release beside its values."""
+    return f"{event.name} to {event.to} by {event.noise!r}, {event.sensitivity}, {event.cohort!r}"
 
 
 def _marked(returned: Any, count: int) -> np.ndarray:

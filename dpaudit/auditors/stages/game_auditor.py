@@ -41,7 +41,7 @@ class JointGame:
         game = game_attack(case, known.game.pairs, by_likelihood=known.game.by_likelihood, replays=known.replays)
         if game.refuted or game.lower.epsilon > known.lower.epsilon or not known.lower.samples:  # 0 runs show nothing
             return replace(game, findings=known.findings, observed=known.observed, replays=known.replays)
-        return replace(known, detectable=game.detectable, losses=game.losses, untried=game.untried)
+        return replace(known, detectable=game.detectable, losses=game.losses, untried=game.untried, played=game.played)
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,8 @@ def game_attack(case: Case, pairs: Sequence[Pair], *, by_likelihood: bool, repla
     lower = Lower(round_down(outcome.epsilon), case.confidence, method, case.samples)
     best = outcome.strongest(share)
     least = detectable(best.guesses, epsilon, delta, best.share * share, best.form) if screened.all else None
-    known = Attack(lower, detectable=None if least is None else round_down(least, 4), losses=last.outcome.losses)
+    shown = None if least is None else round_down(least, 4)
+    known = Attack(lower, detectable=shown, losses=last.outcome.losses, played=(first.outcome, last.outcome))
     if last.level > epsilon:
         return _refuted(case, known, pairs, last)
     if outcome.epsilon > epsilon:

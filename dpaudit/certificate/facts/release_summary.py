@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from dpaudit.accountants.composition import AMPLIFIED, BLANKET, CLONES, SAME
+from dpaudit.accountants.readings.release_line import AMPLIFIED, BLANKET, CLONES, SAME
 from dpaudit.accountants.sampling.constant_steps import is_training_step
 from dpaudit.certificate.facts import training_facts
 from dpaudit.certificate.facts.configuration import plain

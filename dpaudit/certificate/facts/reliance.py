@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from dpaudit.papers.checks import ClaimError, Decided, decide, digests, find_checks
+from dpaudit.papers.checks import ClaimError, Decided
+from dpaudit.papers.decisions import decide, digests
+from dpaudit.papers.installed_papers import find_checks
 from dpaudit.papers.stored_evidence import read_stored
 from dpaudit.subjects.subject import Subject
 

@@ -33,6 +33,11 @@ REPLACED = (
 )
 AGAIN = "one sample gives one release: its coins would be used twice. Open another sample, or release both as one array"
 OTHERS = "its value is not made of this sample alone: use part(data) of the same `with`, and no other records"
+ONE_WAY = (
+    "a sample gives sums by part.release(…) alone: reports tell who was drawn, and for selections, thresholds and streams no "
+    "price on samples is proven here. Ask for them of all records, by the channel itself"
+)
+_WAYS = frozenset({"reports", "select", "noisy_max", "above", "threshold_counts", "tree", "sample"})
 ELSEWHERE = "its value is made of a sample: release it by the part that drew it, as in part.release(…)"
 
 
@@ -63,9 +68,16 @@ class SampledPart:
     def __deepcopy__(self, memo: Any) -> SampledPart:
         return self
 
+    def __getattr__(self, name: str) -> Any:
+        """Asked for what it does not have: a way out that the channel has is refused with the reason."""
+        if name in _WAYS:
+            raise NotSampled(name, ONE_WAY)
+        raise AttributeError(name)
+
     def close(self) -> None:
         self._open = False
 
+    @discreet
     def __call__(self, data: Any, *, per_trial: bool = False) -> Any:
         """The rows of ``data`` that are in the sample: one coin for each record, the same for every array of these records.
 

@@ -5,11 +5,15 @@ from __future__ import annotations
 import argparse
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from dpaudit.claims import Bound, Finding, exact_delta, show, whole
-from dpaudit.commands import HOLDS, PAGES, UNPROVEN, VIOLATED, Answer, Command, given_epsilon
+from dpaudit.claims import Bound, DpauditError, Finding, exact_delta, show, whole
+from dpaudit.commands import HOLDS, PAGES, UNPROVEN, VIOLATED, Answer, Command, given_epsilon, write_report
+from dpaudit.commands.ledgers.ledger_files import not_read, snapshots_of
 from dpaudit.commands.options import add_account_options, add_amplify_options, add_invert_options
+
+if TYPE_CHECKING:
+    from dpaudit.ledger.books.contents import LedgerContents
 
 
 def account_command(options: argparse.Namespace) -> Answer:
@@ -17,11 +21,15 @@ def account_command(options: argparse.Namespace) -> Answer:
     from dpaudit.accountants.spending_history import spending
     from dpaudit.ledger.opening import read_refusals, shown_place
     from dpaudit.report.content.account import Account, account_report
-    from dpaudit.report.formats import write
 
     epsilon, delta, where = given_epsilon(options.epsilon, needed=False), options.delta, shown_place(options.ledger)
-    limit = (epsilon, exact_delta(delta or 0)) if epsilon is not None else _own_budget(options.ledger)
-    bound = account(options.ledger, delta=delta, fixed=options.fixed, limit=None if limit is None else limit[0])
+    contents = _contents(options)
+    own = None if contents is None or contents.budget is None else (contents.budget.epsilon, contents.budget.delta)
+    limit = (epsilon, exact_delta(delta or 0)) if epsilon is not None else own
+    given = options.ledger if contents is None else contents
+    bound = account(given, delta=delta, fixed=options.fixed, limit=None if limit is None else limit[0])
+    if contents is not None and contents.covered:
+        bound = replace(bound, notes=[*bound.notes, not_read(contents.covered)])
     readings = odometer(options.ledger, delta=delta) if options.odometer else []
     read = [(each.releases, each.name, each.epsilon, each.delta) for each in readings]
     ledger_account = Account(where, bound, limit, list(bound.findings), read, _curves(options, epsilon))
@@ -45,7 +53,7 @@ def account_command(options: argparse.Namespace) -> Answer:
         lambda: spending(options.ledger, bound, delta=delta, fixed=options.fixed),
         lambda: [(each.hour, each.reason, each.count) for each in read_refusals(options.ledger)],
     )
-    return (VIOLATED if ledger_account.over else HOLDS), write(options.format, report)
+    return (VIOLATED if ledger_account.over else HOLDS), write_report(options, report)
 
 
 def _curves(options: argparse.Namespace, epsilon: Fraction | None) -> Any:
@@ -74,14 +82,17 @@ def _excess(bound: Bound, limit: tuple[Fraction, Fraction]) -> str:
     return f"δ = {show(bound.delta)} exceeds the budget's {show(limit[1])}"
 
 
-def _own_budget(path: str) -> tuple[Fraction, Fraction] | None:
-    """The budget that a ledger was opened with."""
-    from dpaudit.ledger import is_ledger, open_ledger
+def _contents(options: argparse.Namespace) -> LedgerContents | None:
+    """What is in the ledger; None for a list of releases."""
+    from dpaudit.ledger import is_ledger
+    from dpaudit.ledger.books.contents import read_contents
 
-    if not is_ledger(path):
-        return None
-    with open_ledger(path, readonly=True) as ledger:
-        return None if ledger.budget is None else (ledger.budget.epsilon, ledger.budget.delta)
+    snapshots = snapshots_of(options)
+    if is_ledger(options.ledger):
+        return read_contents(options.ledger, snapshots)
+    if snapshots is not None:
+        raise DpauditError(f"--snapshot is for ledgers; {options.ledger} is a list of releases")
+    return None
 
 
 def amplify_command(options: argparse.Namespace) -> Answer:
@@ -103,7 +114,6 @@ def invert_command(options: argparse.Namespace) -> Answer:
 
 def _enclosure(found: Any, name: str, symbol: str, method: str, options: argparse.Namespace, digits: int) -> Answer:
     from dpaudit.report.content.calibration import enclosure_report
-    from dpaudit.report.formats import write
 
     code = HOLDS if found.in_domain else UNPROVEN
     document = {
@@ -112,7 +122,7 @@ def _enclosure(found: Any, name: str, symbol: str, method: str, options: argpars
         "attack": None if found.attack is None else show(found.attack), "in_domain": found.in_domain, "method": method,
         "findings": [] if found.in_domain else [Finding("DPA005", "ε0 is outside the theorem's domain", method).to_dict()],
     }  # fmt: skip
-    return code, write(options.format, enclosure_report(found, symbol, method, digits, document))
+    return code, write_report(options, enclosure_report(found, symbol, method, digits, document))
 
 
 COMMANDS = (

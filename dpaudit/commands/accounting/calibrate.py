@@ -6,14 +6,13 @@ import argparse
 from typing import Any
 
 from dpaudit.claims import DpauditError, show
-from dpaudit.commands import HOLDS, Answer, Command, given_epsilon
+from dpaudit.commands import HOLDS, Answer, Command, given_epsilon, write_report
 from dpaudit.commands.options import add_calibrate_options
 
 
 def calibrate_command(options: argparse.Namespace) -> Answer:
     from dpaudit.accountants.calibration.least_noise import NoiseRule
     from dpaudit.report.content.calibration import calibration_report
-    from dpaudit.report.formats import write
 
     epsilon = given_epsilon(options.epsilon, needed=True)
     found = _shuffled(options, epsilon) if options.shuffled else _plain(options, epsilon)
@@ -31,7 +30,7 @@ def calibrate_command(options: argparse.Namespace) -> Answer:
         **{key: value for key, value in rule(found.rule).items() if key != "value"},
         "others": [rule(each) for each in found.others],
     }  # fmt: skip
-    return HOLDS, write(options.format, calibration_report(document))
+    return HOLDS, write_report(options, calibration_report(document))
 
 
 def _plain(options: argparse.Namespace, epsilon: Any) -> Any:

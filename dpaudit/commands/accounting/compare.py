@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from dpaudit.claims import Bound, DpauditError, exact_delta, show, whole
-from dpaudit.commands import HOLDS, Answer, Command, algorithm_parameters, progress
+from dpaudit.commands import HOLDS, Answer, Command, algorithm_parameters, progress, write_report
 from dpaudit.commands.options import add_compare_options
 
 if TYPE_CHECKING:
@@ -42,7 +42,6 @@ def compare_command(options: argparse.Namespace) -> Answer:
 def _compare_ledgers(options: argparse.Namespace) -> Answer:
     from dpaudit.accountants import account
     from dpaudit.report.content.comparisons import ledgers_report
-    from dpaudit.report.formats import write
 
     delta = None if options.delta is None else exact_delta(options.delta)
     bounds = [(path, account(path, delta=delta, fixed=options.fixed)) for path in options.ledgers]
@@ -51,7 +50,7 @@ def _compare_ledgers(options: argparse.Namespace) -> Answer:
         "ledgers": [_ledger(path, bound) for path, bound in bounds],
         "change": {"from": bounds[0][0], "to": bounds[-1][0], "observers": _change(bounds[0][1], bounds[-1][1])},
     }
-    return HOLDS, write(options.format, ledgers_report(document))
+    return HOLDS, write_report(options, ledgers_report(document))
 
 
 def _ledger(path: str, bound: Bound) -> dict[str, Any]:
@@ -74,7 +73,6 @@ def _change(first: Bound, last: Bound) -> dict[str, dict[str, str]]:
 
 def _compare_calibrations(options: argparse.Namespace) -> Answer:
     from dpaudit.report.content.comparisons import calibrations_report
-    from dpaudit.report.formats import write
     from dpaudit.subjects.targets import calibrations_of
 
     instances = whole("100" if options.instances is None else options.instances, "instances")
@@ -90,13 +88,12 @@ def _compare_calibrations(options: argparse.Namespace) -> Answer:
         "schema": "dpaudit.compare/1", "epsilon": show(parameters["epsilon"]), "horizon": parameters["horizon"],
         "instances": instances, "seed": seed, "calibrations": rows,
     }  # fmt: skip
-    return HOLDS, write(options.format, calibrations_report(document))
+    return HOLDS, write_report(options, calibrations_report(document))
 
 
 def _compare_systems(options: argparse.Namespace) -> Answer:
     """The systems that are marked for it; ε = 1 and T = 10^6 without more ado."""
     from dpaudit.report.content.systems import systems_csv, systems_report
-    from dpaudit.report.formats import write
     from dpaudit.verdict.systems_table import AUDITED_HORIZON, systems, systems_table
 
     options.epsilon, options.horizon = options.epsilon or "1", options.horizon or "1000000"
@@ -116,7 +113,7 @@ def _compare_systems(options: argparse.Namespace) -> Answer:
         return HOLDS, systems_csv(document)
     if options.format == "png":
         return HOLDS, _write_picture(options, document)
-    return HOLDS, write(options.format, systems_report(document))
+    return HOLDS, write_report(options, systems_report(document))
 
 
 def _write_picture(options: argparse.Namespace, document: Mapping[str, Any]) -> str:

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from dpaudit.claims import DpauditError, InvalidValue, exact_delta, positive, show, whole
-from dpaudit.commands import HOLDS, Answer, Command
+from dpaudit.commands import HOLDS, Answer, Command, write_report
 from dpaudit.commands.options import add_peers_options
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ def peers_command(options: argparse.Namespace) -> Answer:
     from dpaudit.accountants.peers.comparison import PEERS, ask_peers
     from dpaudit.accountants.peers.same_releases import of_worst_client, our_enclosure
     from dpaudit.report.content.comparisons import peers_report
-    from dpaudit.report.formats import write
 
     releases, count = _releases(options)
     delta = exact_delta(DELTA if options.delta is None else options.delta)
@@ -33,7 +32,7 @@ def peers_command(options: argparse.Namespace) -> Answer:
         "peers": [figure.to_dict() for figure in figures], "findings": [finding.to_dict() for finding in findings],
         "cannot": {peer.name: {what: why for what, why in peer.cannot.items() if what in same.features} for peer in PEERS},
     }  # fmt: skip
-    return HOLDS, write(options.format, peers_report(document))
+    return HOLDS, write_report(options, peers_report(document))
 
 
 def _releases(options: argparse.Namespace) -> tuple[list[Release], int]:

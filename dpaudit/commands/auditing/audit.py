@@ -23,6 +23,7 @@ from dpaudit.commands import (
     refuse_algorithm_options,
     worst,
     write_file,
+    write_report,
 )
 from dpaudit.commands.options import add_audit_options
 from dpaudit.commands.subject_output import output_aside
@@ -37,7 +38,6 @@ CODES = {Outcome.CERTIFIED: HOLDS, Outcome.REFUTED: VIOLATED, Outcome.UNPROVEN: 
 
 def audit_command(options: argparse.Namespace) -> Answer:
     from dpaudit.report.content.audit import audit_report
-    from dpaudit.report.formats import write
     from dpaudit.subjects.targets import NothingToCheck
 
     try:
@@ -65,7 +65,7 @@ def audit_command(options: argparse.Namespace) -> Answer:
             break
     if options.witness is not None and verdicts:
         _write_witness(verdicts[0], options.witness)
-    return worst(codes), write(options.format, audit_report(verdicts, len(subjects) == 1)) if verdicts else ""
+    return worst(codes), write_report(options, audit_report(verdicts, len(subjects) == 1)) if verdicts else ""
 
 
 def _explain(subject: Subject, error: BaseException, *, alone: bool, traceback: bool) -> int:

@@ -7,13 +7,12 @@ from fractions import Fraction
 from typing import Any
 
 from dpaudit.claims import DpauditError, exact_delta, show
-from dpaudit.commands import HOLDS, PAGES, UNPROVEN, VIOLATED, Answer, Command, given_epsilon
+from dpaudit.commands import HOLDS, PAGES, UNPROVEN, VIOLATED, Answer, Command, given_epsilon, write_report
 from dpaudit.commands.options import add_canaries_options
 
 
 def canaries_command(options: argparse.Namespace) -> Answer:
     from dpaudit.report.content.canaries import TrainingPage, canaries_report
-    from dpaudit.report.formats import write
     from dpaudit.training.canary_audit import audit_canaries
     from dpaudit.training.canary_scores import read_scores
     from dpaudit.training.checks.result import read_checks
@@ -38,7 +37,7 @@ def canaries_command(options: argparse.Namespace) -> Answer:
         document["checks"] = [check.to_dict() for check in checks]
     failed = any(check.passed is False for check in checks or ())
     code = VIOLATED if failed else {None: HOLDS, "refuted": VIOLATED, "unproven": UNPROVEN}[verdict]
-    return code, write(options.format, canaries_report(document, delta, TrainingPage(runs, checks or (), _spending(options))))
+    return code, write_report(options, canaries_report(document, delta, TrainingPage(runs, checks or (), _spending(options))))
 
 
 def _spending(options: argparse.Namespace) -> tuple[Any, Fraction | None] | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import math
 import shlex
-import shutil
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -13,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from dpaudit.commands import HOLDS, NOTHING, PAGES, UNPROVEN, VIOLATED, Answer, Command, fail, progress, worst
+from dpaudit.commands import HOLDS, NOTHING, PAGES, UNPROVEN, VIOLATED, Answer, Command, fail, progress, worst, write_report
 from dpaudit.commands.options import add_claims_options
 
 CODES = {"verified": HOLDS, "refuted": VIOLATED, "conditional": UNPROVEN, "unchecked": UNPROVEN}
@@ -26,11 +25,10 @@ FEW = 8  # ids in a command that a person copies; without ids it renews more, ne
 
 def claims_command(options: argparse.Namespace) -> Answer:
     """Decide them, or read stored evidence and say what of it is stale. What cannot be decided stops no other claim."""
-    from dpaudit.papers.checks import find_checks, select
+    from dpaudit.papers.installed_papers import find_checks, select
     from dpaudit.papers.titles import paper_titles
     from dpaudit.report.content.papers.claims import claims_report
     from dpaudit.report.content.papers.evidence import EvidenceSource
-    from dpaudit.report.formats import write
 
     checks = find_checks(options.paper)
     chosen = select(checks, options.ids)
@@ -46,9 +44,7 @@ def claims_command(options: argparse.Namespace) -> Answer:
         + [UNPROVEN for _ in source.missing]
     )
     code = worst(codes) if codes else NOTHING
-    terminal = options.output is None and sys.stdout.isatty()
-    room = max(shutil.get_terminal_size().columns, 40) if terminal else None
-    return code, write(options.format, claims_report(decided, source, full=bool(options.ids)), room)
+    return code, write_report(options, claims_report(decided, source, full=bool(options.ids)))
 
 
 def _warn(checks: Mapping[str, Any], chosen: Sequence[Any]) -> None:
@@ -62,7 +58,7 @@ def _warn(checks: Mapping[str, Any], chosen: Sequence[Any]) -> None:
 
 
 def _computed(chosen: Sequence[Any], quick: bool) -> list[Any]:
-    from dpaudit.papers.checks import attempt
+    from dpaudit.papers.decisions import attempt
 
     known = [] if quick else expected_seconds(chosen)
     if sum(known) > LONG:

@@ -22,6 +22,7 @@ from dpaudit.commands import (
     progress,
     refuse_algorithm_options,
     write_file,
+    write_report,
 )
 from dpaudit.commands.options import add_certify_options
 from dpaudit.commands.subject_output import output_aside
@@ -39,12 +40,12 @@ def certify_command(options: argparse.Namespace) -> Answer:
     from dpaudit.ledger import load_file
     from dpaudit.ledger.keys import read_private_key
     from dpaudit.report.content.certificate import certified_report
-    from dpaudit.report.formats import write
 
     place = Path(options.certificate)
     _refuse_existing(place)
     key, stored = read_private_key(options.key), None if options.evidence is None else load_file(options.evidence)
     path, target = _ledger_and_target(options)
+    bound_to = _bound_to(options.ledger, path)
     project = read_config(".")
     try:
         ledger = None if path is None else read_ledger(path)
@@ -55,7 +56,7 @@ def certify_command(options: argparse.Namespace) -> Answer:
         claims = [] if subject is None else relied_upon(subject, stored)
         refuse(ledger, audited, claims)
         waivers = waivers_of(project, target, audited, path, ledger)
-        document = statement(ledger, audited, claims, [waiver.to_dict() for waiver in waivers])
+        document = statement(ledger, audited, claims, [waiver.to_dict() for waiver in waivers], bound_to)
         text = sign(document, key)
     except Refused as refused:
         code = fail(f"{refused}; {place} was not written", refused.exit_code)
@@ -64,7 +65,21 @@ def certify_command(options: argparse.Namespace) -> Answer:
     write_new(text, place)
     keyid = _signer(text)
     answer = {"schema": "dpaudit.certify/1", "certified": True, "file": str(place), "signer": keyid, **document}
-    return HOLDS, write(options.format, certified_report(document["predicate"], keyid, str(place), answer))
+    return HOLDS, write_report(options, certified_report(document["predicate"], keyid, str(place), answer))
+
+
+def _bound_to(named: str | None, certified: str | None) -> str | None:
+    """The identity of the ledger that a certificate is signed for. Raises DpauditError where there is none, or two."""
+    from dpaudit.ledger import open_ledger
+
+    if named is None:
+        return None
+    if certified is not None:
+        raise DpauditError("--ledger is for certificates of code; one of a ledger names that ledger itself")
+    with open_ledger(named, readonly=True) as ledger:
+        if ledger.kind != "deployment":
+            raise DpauditError(f"{ledger.where}: a simulated ledger is no deployment")
+        return ledger.identity
 
 
 def _signer(text: str) -> str:
@@ -129,17 +144,18 @@ def verify_certificate(options: argparse.Namespace) -> Answer:
     from dpaudit.certificate import UnreadableCertificate, check, open_certificate, registry_entry, to_fill
     from dpaudit.ledger.keys import read_public_key
     from dpaudit.report.content.certificate import verified_report
-    from dpaudit.report.formats import write
 
     if options.checkpoint is not None:
         raise DpauditError("--checkpoint is for ledgers; a certificate names the head of its ledger itself")
+    if options.snapshot is not None:
+        raise DpauditError("--snapshot is for ledgers; a certificate is read whole")
     keys = [read_public_key(file) for file in _trusted(options)]
     opened = open_certificate(options.target, keys)
     _refuse_revoked(opened)
     checked = check(opened, ledger=options.ledger, source=options.source)
     code, answer = (HOLDS if checked.opened.trusted else UNPROVEN), checked.to_dict()
     try:
-        text = write(options.format, verified_report(answer, checked.opened.predicate))
+        text = write_report(options, verified_report(answer, checked.opened.predicate))
         if options.registry is not None and code == HOLDS:
             entry = registry_entry(checked.opened)
             write_file(as_json(entry), options.registry)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpaudit.claims import DpauditError
-from dpaudit.commands import Answer, Command, as_json, progress, write_file
+from dpaudit.commands import Answer, Command, as_json, progress, write_file, write_report
 from dpaudit.commands.options import add_check_options
 from dpaudit.gate.results import Checked, SourcePlace
 from dpaudit.report.formats import renderers, write
@@ -39,7 +39,7 @@ def check_command(options: argparse.Namespace) -> Answer:
         _summarise(report)
     for kind, file in also:
         write_file(write(kind, report), str(file))
-    return checked.exit, write(form, report)
+    return checked.exit, write_report(options, report, form)
 
 
 def _also(option: str) -> tuple[str, Path]:

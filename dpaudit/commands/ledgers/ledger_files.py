@@ -5,10 +5,14 @@ from __future__ import annotations
 import argparse
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dpaudit.claims import DpauditError
 from dpaudit.commands import HOLDS, UNPROVEN, Answer, Command, as_json
 from dpaudit.commands.options import add_verify_options
+
+if TYPE_CHECKING:
+    from dpaudit.ledger.books.snapshot_file import Snapshots
 
 
 def keygen_command(options: argparse.Namespace) -> Answer:
@@ -50,19 +54,23 @@ def verify_command(options: argparse.Namespace) -> Answer:
     foreign = [name for name in ("ledger", "source", "registry") if getattr(options, name) is not None]
     if foreign:
         raise DpauditError(f"--{foreign[0]} is for certificates; {shown_place(options.target)} is none")
+    if options.key is not None and options.checkpoint is None and options.snapshot is None:
+        raise DpauditError("--key is the key that signed a checkpoint; give --checkpoint FILE as well")
     mark = None if options.checkpoint is None else load_file(options.checkpoint)
     if mark is not None and not isinstance(mark, dict):
         raise DpauditError(f"{options.checkpoint} is not a checkpoint")
-    ledger = verify(options.target, mark, None if options.key is None else read_public_key(options.key))
+    snapshots = snapshots_of(options)
+    key = snapshots.key if snapshots else None if options.key is None else read_public_key(options.key)
+    ledger = verify(options.target, mark, key, snapshots)
     if mark is not None:
         _refuse_revoked(options.checkpoint, bytes.fromhex(mark["key"]))
     code = HOLDS if ledger.checkpoint_size is None or ledger.trusted else UNPROVEN
-    if options.key is not None and mark is None:
-        raise DpauditError("--key is the key that signed a checkpoint; give --checkpoint FILE as well")
     if options.format == "json":
         return code, as_json(ledger.to_json())
     entries = f"{ledger.size} entries, {ledger.releases} releases, {ledger.kind} ledger"
     lines = [f"{shown_place(options.target)}: whole; {entries}, root {ledger.root[:16]}…"]
+    if ledger.snapshot_size is not None:
+        lines.append(f"  {not_read(ledger.snapshot_size)}")
     if ledger.checkpoint_size is None:
         lines.append("  no checkpoint given: entries cut off at the end would not show")
     else:
@@ -71,14 +79,40 @@ def verify_command(options: argparse.Namespace) -> Answer:
     return code, "\n".join(lines)
 
 
+def snapshots_of(options: argparse.Namespace) -> Snapshots | None:
+    """What --snapshot and --key name. A private key may sign a new one, a public one is for reading."""
+    from dpaudit.ledger import TamperedLedger
+    from dpaudit.ledger.books.snapshot_file import Snapshots
+    from dpaudit.ledger.keys import read_key_pair
+
+    if options.snapshot is None:
+        return None
+    if options.key is None:
+        raise DpauditError("--snapshot needs --key: whoever can write a file can write a snapshot, so only a signed one counts")
+    public, private = read_key_pair(options.key)
+    if is_revoked(public.public_bytes_raw()):
+        raise TamperedLedger(options.snapshot, "the key that signs it is revoked; take another, and make a new one")
+    return Snapshots(Path(options.snapshot), public, private)
+
+
+def not_read(covered: int) -> str:
+    return f"the first {covered} entries were not read again: the snapshot says what they were when it was signed"
+
+
 def _refuse_revoked(checkpoint: str, signer: bytes) -> None:
     """A revoked key may have signed a checkpoint of any length: it says nothing of what was cut off."""
-    from dpaudit.gate.policy import read_config
     from dpaudit.ledger import TamperedLedger
+
+    if is_revoked(signer):
+        raise TamperedLedger(checkpoint, "the key that signed it is revoked; sign a new one")
+
+
+def is_revoked(signer: bytes) -> bool:
+    """Does [tool.dpaudit] name it among the revoked keys?"""
+    from dpaudit.gate.policy import read_config
     from dpaudit.ledger.keys import read_public_key
 
-    if any(read_public_key(file).public_bytes_raw() == signer for file in read_config(".").revoked_keys):
-        raise TamperedLedger(checkpoint, "the key that signed it is revoked; sign a new one")
+    return any(read_public_key(file).public_bytes_raw() == signer for file in read_config(".").revoked_keys)
 
 
 def export_command(options: argparse.Namespace) -> Answer:

@@ -55,7 +55,7 @@ class Pages:
 
     def _account(self, form: str) -> str:
         """As ``dpaudit account LEDGER`` writes it."""
-        plain = dict.fromkeys(("epsilon", "delta", "fixed", "odometer", "trade_off", "renyi", "group"))
+        plain = dict.fromkeys(("epsilon", "delta", "fixed", "odometer", "trade_off", "renyi", "group", "snapshot", "output"))
         return account_command(argparse.Namespace(ledger=self.ledger, format=form, **plain))[1]
 
 
@@ -150,7 +150,7 @@ def serve_command(options: argparse.Namespace) -> Answer:
     except InvalidValue as error:
         raise DpauditError(f"--{error}") from None
     pages = Pages(options.ledger)
-    if "://" not in options.ledger and not Path(options.ledger).is_file():
+    if "://" not in options.ledger and not Path(options.ledger).exists():
         raise DpauditError(f"{options.ledger}: no such ledger")
     pages.page("html")  # what cannot be read is said now
     try:

@@ -17,7 +17,7 @@ from importlib import metadata
 from pathlib import Path
 
 from dpaudit import __version__
-from dpaudit.commands import HOLDS, UNUSABLE, Answer, Command
+from dpaudit.commands import HOLDS, UNUSABLE, Answer, Command, write_report
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 _REQUIREMENT = re.compile(
@@ -45,11 +45,10 @@ class Fact:
 
 def doctor_command(options: argparse.Namespace) -> Answer:
     from dpaudit.report.content.start import doctor_report
-    from dpaudit.report.formats import write
 
     facts = [vars(fact) for fact in examine()]
     code = UNUSABLE if any(fact["state"] == "broken" for fact in facts) else HOLDS
-    return code, write(options.format, doctor_report(facts))
+    return code, write_report(options, doctor_report(facts))
 
 
 def examine() -> Iterator[Fact]:

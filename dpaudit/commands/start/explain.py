@@ -5,16 +5,15 @@ from __future__ import annotations
 import argparse
 
 from dpaudit.claims.rules import RULES, WORDS, explained
-from dpaudit.commands import HOLDS, Answer, Command
+from dpaudit.commands import HOLDS, Answer, Command, write_report
 
 
 def explain_command(options: argparse.Namespace) -> Answer:
     from dpaudit.report.content.start import rule_report, rules_report
-    from dpaudit.report.formats import write
 
     if options.rule is None:
-        return HOLDS, write(options.format, rules_report([*RULES.values(), *WORDS.values()]))
-    return HOLDS, write(options.format, rule_report(explained(options.rule)))
+        return HOLDS, write_report(options, rules_report([*RULES.values(), *WORDS.values()]))
+    return HOLDS, write_report(options, rule_report(explained(options.rule)))
 
 
 def _add_options(command: argparse.ArgumentParser) -> None:

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from dpaudit.claims import DpauditError
-from dpaudit.commands import Answer, Command, progress
+from dpaudit.commands import Answer, Command, progress, write_report
 
 TABLE = """\
 # What each subject or ledger may cost. `dpaudit check` holds it.
@@ -76,13 +76,12 @@ def init_command(options: argparse.Namespace) -> Answer:
     from dpaudit.gate.check import check
     from dpaudit.gate.policy import read_config
     from dpaudit.report.content.start import init_report
-    from dpaudit.report.formats import write
 
     done = write_first_files(Path.cwd())
     config = read_config()
     with progress("checking", total=len(config.budgets)) as tell:
         checked = check(config, tell=tell)
-    return checked.exit, write(options.format, init_report(done, checked))
+    return checked.exit, write_report(options, init_report(done, checked))
 
 
 def write_first_files(folder: Path) -> dict[str, str]:

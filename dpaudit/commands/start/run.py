@@ -4,25 +4,32 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from dpaudit.claims import DpauditError, show, whole
-from dpaudit.commands import HOLDS, Answer, Command, algorithm_parameters, progress
+from dpaudit.commands import HOLDS, Answer, Command, algorithm_parameters, progress, write_report
 from dpaudit.commands.options import add_demo_options, add_run_options
 
 if TYPE_CHECKING:
+    from dpaudit.auditors.runs.scheduler import Scheduled
     from dpaudit.ledger import Ledger
     from dpaudit.subjects.subject import Subject
 
 
 def run_command(options: argparse.Namespace) -> Answer:
+    from dpaudit.auditors.runs.scheduler import connected
     from dpaudit.report.content.start import run_report
-    from dpaudit.report.formats import write
     from dpaudit.subjects.targets import make_algorithm
 
     subject = make_algorithm(options.name, algorithm_parameters(options))
     seed = None if options.seed is None else whole(options.seed, "seed", 0)
-    result, findings, spent = _play(subject, options, seed)
+    if options.scheduler is not None and seed is None:
+        raise DpauditError(
+            "--scheduler needs --seed: a live door draws its noise here, and private values do not leave for others"
+        )
+    with connected(options.scheduler) if options.scheduler is not None else nullcontext() as elsewhere:
+        result, findings, spent = _play(subject, options, seed, elsewhere)
     document = {
         "schema": "dpaudit.run/1", "algorithm": options.name,
         "calibration": subject.notes.get("calibration", options.calibration),
@@ -31,10 +38,12 @@ def run_command(options: argparse.Namespace) -> Answer:
         "spent": None if subject.notes.get("privacy") else dict(zip(("epsilon", "delta"), map(show, spent), strict=True)),
         "findings": findings, "choices": dict(subject.notes),
     }  # fmt: skip
-    return HOLDS, write(options.format, run_report(document, subject.notes))
+    return HOLDS, write_report(options, run_report(document, subject.notes))
 
 
-def _play(subject: Subject, options: argparse.Namespace, seed: int | None) -> tuple[Mapping[str, Any], list[Any], Any]:
+def _play(
+    subject: Subject, options: argparse.Namespace, seed: int | None, elsewhere: Scheduled | None
+) -> tuple[Mapping[str, Any], list[Any], Any]:
     """One run behind a door, live without a seed: its result, the first finding of each rule, and what it spent."""
     import secrets
 
@@ -53,7 +62,7 @@ def _play(subject: Subject, options: argparse.Namespace, seed: int | None) -> tu
         door = (
             live(ledger, budget, strict=not printed, proven=not printed)
             if seed is None
-            else simulate(seed, ledger=ledger, budget=budget)
+            else simulate(seed, ledger=ledger, budget=budget, elsewhere=elsewhere)
         )
         with progress(f"running {subject.name}"), door as channel:
             result = subject.evaluate(channel, np.random.default_rng(secrets.randbits(128) if seed is None else [seed, 6]))
@@ -87,7 +96,6 @@ def _new_ledger(subject: Subject, path: str | None, kind: str) -> Ledger:
 
 def demo_command(options: argparse.Namespace) -> Answer:
     from dpaudit.report.content.start import demo_report
-    from dpaudit.report.formats import write
     from dpaudit.subjects.targets import demo_rows
     from dpaudit.verdict.demo import HORIZON, INSTANCES, demo
 
@@ -95,7 +103,7 @@ def demo_command(options: argparse.Namespace) -> Answer:
     with progress("demo", total=len(demo_rows())) as step:
         document = demo(seed=seed, progress=step)
     title = f"Private bandits, ε=1, δ=1e-6, T={HORIZON:,}, K=10, d=2; regret: mean of {INSTANCES} random instances; seed {seed}"
-    return HOLDS, write(options.format, demo_report(document, title))
+    return HOLDS, write_report(options, demo_report(document, title))
 
 
 COMMANDS = (

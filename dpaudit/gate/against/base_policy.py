@@ -2,16 +2,18 @@
 
 What remains trusted when a check runs on a pull request:
 
-1. the workflow that starts it, with its REF, its environment variables and its clock, and the machine it runs on; other processes
-   of the same user, which may read the gate's memory;
+1. the workflow that starts it, with its REF, its environment variables and its clock, and the machine it runs on; on systems
+   other than Linux also other processes of the same user, which may read the gate's memory;
 2. the installed dpaudit and every other installed package, ``.pth`` files included, the project's own if it is installed; that
    the gate is started as ``dpaudit`` (``python -m dpaudit`` looks for modules in the folder that it is started in first);
 3. the code of the subject, in this sense: it runs in a process of its own, which gets neither PYTHONPATH nor plugins nor a
-   ``sitecustomize`` of the project. It cannot write the result, which is bound to a nonce that it cannot read; functions that it
-   puts in the place of dpaudit's, or of what dpaudit leans on, are noticed; and the gate decides itself from the figures that
-   come back. But it shares the process with what makes these figures: code that edits dpaudit's objects while it runs (the
-   channel that it is handed, what frames above it hold, memory by native code) can forge them; and a subject that behaves well
-   while it is audited, and otherwise elsewhere, is seen through by no audit. A reviewer reads it; a certificate binds it;
+   ``sitecustomize`` of the project. It cannot write the result, which is bound to a nonce that it cannot read, nor can processes
+   that it starts (on Linux); functions that it puts in the place of dpaudit's, or of what dpaudit leans on, are noticed; and the
+   gate decides itself: it accounts the releases of the worker's runs again, computes the lower bound again from the counts of its
+   games, and applies the rules of a verdict to both. What these releases and counts are is the worker's word. Code that edits
+   dpaudit's objects while it runs (the channel that it is handed, what frames above it hold, memory by native code) can forge
+   them; and a subject that behaves well while it is audited, and otherwise elsewhere, is seen through by no audit. A reviewer
+   reads it; a certificate binds it;
 4. git, and what it says of REF.
 
 Everything else that decides is read from REF and compared: budgets, waivers, baseline, trusted and revoked keys, seed, observers,

@@ -16,9 +16,10 @@ from types import FrameType
 
 from dpaudit.gate.budget_facts import BudgetFacts, not_checked
 from dpaudit.gate.policy import GateBudget
+from dpaudit.gate.workers.closed_memory import closed_memory
 from dpaudit.gate.workers.guard import TOUCHED
 
-LARGEST = 10**7  # bytes of a result
+LARGEST = 10**8  # bytes of a result: the releases of an audit's runs are in it
 
 
 def judge_apart(
@@ -33,7 +34,7 @@ def judge_apart(
     nonce = secrets.token_hex(16)
     task = {"folder": str(folder), "name": budget.name, "error": error, "nonce": nonce, "picture": picture, "describe": describe}
     command = [sys.executable, "-I", "-m", "dpaudit.gate.workers.worker"]
-    with _ended_by_signals(), subprocess.Popen(
+    with _ended_by_signals(), closed_memory(), subprocess.Popen(
         command, cwd=folder, env=_environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=shown,
         start_new_session=True,
     ) as worker:  # fmt: skip
@@ -68,13 +69,11 @@ def _result(answer: bytes, code: int, nonce: str) -> BudgetFacts:
 
 
 def _end(worker: subprocess.Popen[bytes]) -> None:
-    """It and its own workers; nothing to do where it has ended by itself."""
-    if worker.poll() is not None:
-        return
+    """It and all that it started in its group, which may outlive it."""
     try:
         if hasattr(os, "killpg"):
             os.killpg(worker.pid, signal.SIGKILL)
-        else:
+        elif worker.poll() is None:
             worker.kill()
     except (ProcessLookupError, PermissionError):
         pass

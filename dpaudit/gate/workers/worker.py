@@ -2,9 +2,9 @@
 
 python -m dpaudit.gate.workers.worker < TASK     judges one budget; writes the facts, bound to the task's nonce, to its output
 
-The subject runs in another thread than the one that holds the nonce and the way out: no frame, traceback or closure of its own
-leads there. Its code is still code of this process: ``guard.py`` notices what it replaces, and what remains trusted is listed in
-``against/base_policy.py``.
+The subject runs in another thread than the one that holds the nonce and the way out: no frame, traceback or closure leads to
+the nonce, in either of them. Its code is still code of this process: ``guard.py`` notices what it replaces, and what remains
+trusted is listed in ``against/base_policy.py``.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import Any
 from dpaudit.claims import DpauditError
 from dpaudit.gate.budget_facts import BudgetFacts, not_checked
 from dpaudit.gate.policy import GateBudget, read_config
+from dpaudit.gate.workers.closed_memory import close_for_good
 from dpaudit.gate.workers.guard import TOUCHED, Guard
 
 
@@ -48,16 +49,24 @@ def judge(
 
 
 def main() -> None:
-    task, way_out = json.load(sys.stdin), os.dup(1)
+    close_for_good()
+    task, way_out, write, end = json.load(sys.stdin), os.dup(1), os.write, os._exit
     with open(os.devnull, "wb") as nowhere:
         os.dup2(nowhere.fileno(), 1)  # what a subject prints is not the gate's
-    nonce, write, end = task.pop("nonce"), os.write, os._exit
+    # The nonce is an operand meanwhile, in no variable: what a subject has left behind to run in this thread (audit hooks,
+    # callbacks of the garbage collector, an excepthook) finds it in no frame.
+    write(way_out, task.pop("nonce").encode() + _answer(task, way_out))
+    end(0)  # nothing that it left behind for the end is run, or waited for
+
+
+def _answer(task: dict[str, Any], way_out: int) -> bytes:
+    """What follows the nonce; ends the process where the gate was touched."""
+    write, end = os.write, os._exit
     facts, changed = _judge_apart(task)
     if changed:
         write(way_out, ", ".join(changed[:3]).encode())
         end(TOUCHED)
-    with open(way_out, "w", encoding="utf-8") as out:
-        out.write(f"{nonce} {json.dumps(facts[0].to_dict(), allow_nan=False)}\n")
+    return f" {json.dumps(facts[0].to_dict(), allow_nan=False)}\n".encode()
 
 
 def _judge_apart(task: dict[str, Any]) -> tuple[list[BudgetFacts], list[str]]:

@@ -14,16 +14,16 @@ from dpaudit.ledger.records.cohort import Cohort, Interval
 # Most cohorts in short: one range, one id.
 Who = Interval | str | Cohort
 
-_INT = rb"(?:0|-?[1-9]\d{0,17})"  # within 64 bits
+INT = rb"(?:0|-?[1-9]\d{0,17})"  # within 64 bits
 _TEXT = rb"[ !#-\[\]-~]*+"  # printable ASCII that JSON does not escape
-_COHORT = rb'"cohort":(?:\[\[(%b),(%b)\]\]|(null)|\{"ids":\["(%b)"\],"intervals":\[\]\})' % (_INT, _INT, _TEXT)
+_COHORT = rb'"cohort":(?:\[\[(%b),(%b)\]\]|(null)|\{"ids":\["(%b)"\],"intervals":\[\]\})' % (INT, INT, _TEXT)
 _CHARGE = re.compile(rb"\{%b(?=,\"delta\":)" % _COHORT)
 _NAMED = re.compile(rb'(?:,"key":"(%b)")?,"name":"(%b)"\}' % (_TEXT, _TEXT))
 # The first name and the last values; nothing is tried twice.
 _RELEASE = re.compile(
     rb'\{(?:"charge":([1-9]\d{0,17}),)?"entry":"release",(?:"key":"(%b)",)?"release":\{%b'
     rb'((?>[^\\]*?"name":"))([ !#-\[\]-~]++)("[^\\]*),"values":(?:%b|\[(?:%b(?:,%b){0,63}+)?\])\}\}'
-    % (_TEXT, _COHORT, _INT, _INT, _INT)
+    % (_TEXT, _COHORT, INT, INT, INT)
 )
 _LONGEST = 4096
 

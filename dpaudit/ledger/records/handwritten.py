@@ -62,10 +62,11 @@ def refuse_unknown_observer(data: Mapping[str, Any], line: int | None) -> None:
 def _read(data: dict[str, Any], form: WrittenForm, line: int | None) -> dict[str, Any]:
     parameters = {name: positive(_require(data, name), name) for name in form.sizes}
     parameters |= {name: Fraction(whole(_require(data, name), name, least=least)) for name, least in form.counts.items()}
-    if "grid" in data:
-        parameters["grid"] = positive(data["grid"], "grid")
     moved = _require(data, "sensitivity") if form.sensitivity is None else data.get("sensitivity", form.sensitivity)
     sensitivity = positive(moved, "sensitivity")
+    grid = positive(data["grid"], "grid") if "grid" in data else form.dividing_grid(parameters, sensitivity)
+    if grid is not None:
+        parameters["grid"] = grid
     times = whole(data.get("count", 1), "count", most=MOST_RELEASES)
     to = data.get("to", "server")
     n = whole(data.get("n", 1), "n")
@@ -76,7 +77,7 @@ def _read(data: dict[str, Any], form: WrittenForm, line: int | None) -> dict[str
         "sensitivity": sensitivity,
         "epsilon": _epsilon(data, form, sensitivity, parameters, times),
         "delta": exact_delta(data.get("delta", 0)),
-        "cohort": Cohort.from_json(data.get("cohort"), line),
+        "cohort": _cohort(data.get("cohort"), line),
         "to": to,
         "kind": "shuffled" if to == "shuffled" else "reports" if n > 1 else "release",
         "n": n,
@@ -112,7 +113,7 @@ def _stated_fields(data: dict[str, Any], kind: type[Guarantee], line: int | None
         "sensitivity": Fraction(1),
         "epsilon": None if epsilon is None else epsilon * times,
         "delta": min(delta * times, _ALMOST_ONE),
-        "cohort": Cohort.from_json(data.get("cohort"), line),
+        "cohort": _cohort(data.get("cohort"), line),
         "to": to,
         "kind": "reports" if n > 1 else "release",
         "n": n,
@@ -138,6 +139,12 @@ def _rate(value: Any, to: str) -> Fraction:
     if to == "shuffled":
         raise InvalidValue("sampling", value, "left out of a shuffled batch: it is no release from a sample")
     return rate
+
+
+def _cohort(written: Any, line: int | None) -> Cohort:
+    """As a ledger writes it; a list of texts is one of names."""
+    names = isinstance(written, list) and bool(written) and all(isinstance(name, str) for name in written)
+    return Cohort.from_json({"ids": written} if names else written, line)
 
 
 def _require(data: dict[str, Any], name: str) -> Any:

@@ -104,6 +104,11 @@ class Release:
         made.__dict__.update(self.__dict__, values=as_units(values))
         return made
 
+    def without_values(self) -> Release:
+        made = object.__new__(Release)
+        made.__dict__.update(self.__dict__, values=None)
+        return made
+
     def about(self, name: str, cohort: Cohort) -> Release:
         """The same release under another name, of others' data; the rest was checked when it was made."""
         _check_text(name, "name")
@@ -153,9 +158,7 @@ class Release:
 
     def is_written_as(self, record: dict[str, Any]) -> bool:
         """Is this ``to_json()``? Many values are compared without another copy of them."""
-        bare = object.__new__(Release)
-        bare.__dict__.update(self.__dict__, values=None)
-        if bare.to_json() != {key: value for key, value in record.items() if key != "values"}:
+        if self.without_values().to_json() != {key: value for key, value in record.items() if key != "values"}:
             return False
         if self.values is None or "values" not in record:
             return self.values is None and "values" not in record

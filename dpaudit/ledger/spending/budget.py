@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from dpaudit.claims import BudgetExceeded, Claim, InvalidValue, Number, exact, exact_delta, exact_epsilon, show
 from dpaudit.ledger.records.cohort import Cohort
@@ -108,6 +108,15 @@ class Filter(Protocol):
 
     def worst(self) -> Spend:
         """The largest Σε and the largest Σδ of any record."""
+        ...
+
+
+@runtime_checkable
+class AddsRuns(Protocol):
+    """A filter that adds many equal charges at once."""
+
+    def add_run(self, charge: Charge, everyone: int, starts: Sequence[int], stops: Sequence[int]) -> None:
+        """So many to everyone, and one to each of these ranges, none of them empty; the charge's own cohort is not looked at."""
         ...
 
 

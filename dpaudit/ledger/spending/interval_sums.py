@@ -55,6 +55,15 @@ class Pieces:
         if len(self._from) > _MANY:
             self._merge()
 
+    def add_run(self, starts: Sequence[int], stops: Sequence[int], amounts: Amounts) -> None:
+        """Add the same to every record of each [start, stop), none of which is empty."""
+        self._from.extend(starts)
+        self._to.extend(stops)
+        self._added.extend([amounts] * len(starts))
+        self._worst = None
+        if len(self._from) > _MANY:
+            self._merge()
+
     def worst(self) -> Amounts:
         """The largest sum of each column."""
         if self._worst is None:
@@ -107,6 +116,8 @@ class Pieces:
         if not len(self._starts):
             return None
         column = self._columns[0]
+        if not column.used:
+            return None
         place = int(np.argmax(column.values))
         if not column.values[place]:
             return None
@@ -135,24 +146,41 @@ class Pieces:
         return segments, over
 
     def _merge(self) -> None:
-        """One sort of all breakpoints, one running sum per column; breakpoints where nothing changes are dropped."""
+        """One sort of the breakpoints from the first new one on, one running sum per column; those where nothing changes go."""
         if not self._from:
             return
-        points = np.concatenate((self._starts, np.array(self._from), np.array(self._to)))
+        kept = int(self._starts.searchsorted(min(self._from)))  # pieces before all that is new
+        points = np.concatenate((self._starts[kept:], np.frombuffer(self._from, np.int64), np.frombuffer(self._to, np.int64)))
         order = np.argsort(points, kind="stable")
         points = points[order]
         last = np.append(points[1:] != points[:-1], True)
         changed = np.zeros(int(last.sum()), bool)
         columns = []
-        for added, column in zip(zip(*self._added, strict=True), self._columns, strict=True):
-            wider, new = column.with_room(added)
-            steps = np.concatenate((np.diff(wider.values, prepend=0), new, -new))
-            sums = np.cumsum(steps[order])[last]
-            changed |= (np.diff(sums, prepend=0) != 0).astype(bool)
-            columns.append(replace(wider, values=sums))
-        self._starts = points[last][changed]
-        self._columns = [replace(column, values=column.values[changed]) for column in columns]
+        distinct, which = self._distinct()
+        for amounts, column in zip(zip(*distinct, strict=True), self._columns, strict=True):
+            if not column.used and not any(amounts):  # most ledgers have no δ
+                columns.append((column, column.values))
+                continue
+            wider, new = column.sized(len(self._starts)).with_room(amounts, which)
+            before = wider.values[kept - 1] if kept else 0
+            steps = np.concatenate((np.diff(wider.values[kept:], prepend=before), new, -new))[order]
+            sums = np.cumsum(steps, out=steps)[last] + before
+            changed |= (np.diff(sums, prepend=before) != 0).astype(bool)
+            columns.append((wider, sums))
+        self._starts = np.concatenate((self._starts[:kept], points[last][changed]))
+        self._columns = [
+            replace(column, values=np.concatenate((column.values[:kept], sums[changed]))) if column.used else column
+            for column, sums in columns
+        ]
         self._clear()
+
+    def _distinct(self) -> tuple[list[Amounts], Array]:
+        """The amounts that wait, each once, and which of them belongs to each range: ledgers repeat a few."""
+        ids = np.fromiter(map(id, self._added), np.int64, len(self._added))
+        if (ids == ids[0]).all():
+            return self._added[:1], np.zeros(len(ids), np.int8)
+        _, places, which = np.unique(ids, return_index=True, return_inverse=True)
+        return [self._added[place] for place in places], which
 
     def _clear(self) -> None:
         self._from, self._to = array("q"), array("q")  # ranges that are not merged yet
@@ -189,16 +217,18 @@ class _Column:
         largest[first >= last] = 0
         return largest
 
-    def with_room(self, added: Amounts) -> tuple[_Column, Array]:
-        """The same sums in a form that holds all of these amounts too, and the amounts in that form."""
-        _, places, which = np.unique(np.fromiter(map(id, added), np.int64, len(added)), return_index=True, return_inverse=True)
-        amounts = [added[place] for place in places]  # ledgers repeat a few of them
+    def sized(self, size: int) -> _Column:
+        """With its zeros, which are not kept before anything else is there."""
+        return self if self.used else replace(self, values=np.zeros(size, np.int64))
+
+    def with_room(self, amounts: Amounts, which: Array) -> tuple[_Column, Array]:
+        """The same sums in a form that holds all of ``amounts[which]`` too, and these in that form."""
         used, unit = self.used or any(amounts), self.unit
         for amount in amounts:
             unit = lcm(unit, amount.denominator) if unit < _LONGEST_UNIT else _FINEST_UNIT
         counted = [-(-amount.numerator * unit // amount.denominator) for amount in amounts]
         factor, rest = divmod(unit, self.unit)
-        most = max(int(self.values.max(initial=0)), 1) * factor + max(counted) * len(added)
+        most = max(int(self.values.max(initial=0)), 1) * factor + max(counted) * len(which)
         values = self.values if most < _WORD and not rest else self.values.astype(object)
         values = -(-values * unit // self.unit) if rest else values * factor
         return _Column(values, unit, used), _array(counted, values.dtype)[which]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from fractions import Fraction
 from math import lcm
 
@@ -55,15 +56,9 @@ class PureSums:
         return (_NONE, _NONE) if nobody else (before[0] + charge.epsilon, _sum(before[1], charge.delta))
 
     def add(self, charge: Charge) -> None:
-        cohort, epsilon = charge.cohort, charge.epsilon
-        amounts: Amounts = (_NONE, charge.delta, _ONE) if epsilon is None else (epsilon, charge.delta, _NONE)
-        if amounts[0] is self._last[0] and amounts[1] is self._last[1] and amounts[2] is self._last[2]:
-            amounts = self._last  # a million equal ones are kept as one
-        self._last = amounts
+        cohort, amounts = charge.cohort, self._amounts(charge)
         if cohort.everyone:
-            for total, amount in zip(self._everyone, amounts, strict=True):
-                total.add(amount)
-            self._shared = None
+            self._add_to_everyone(amounts, 1)
             return
         for start, stop in cohort.intervals:
             self._pieces.add(start, stop, amounts)
@@ -71,6 +66,26 @@ class PureSums:
             before = self._ids.get(name)
             self._ids[name] = after = amounts if before is None else _plus(before, amounts)
             self._most_id = _join(self._most_id, after)
+
+    def add_run(self, charge: Charge, everyone: int, starts: Sequence[int], stops: Sequence[int]) -> None:
+        """Equal charges, as ``AddsRuns`` says."""
+        amounts = self._amounts(charge)
+        if everyone:
+            self._add_to_everyone(amounts, everyone)
+        self._pieces.add_run(starts, stops, amounts)
+
+    def _amounts(self, charge: Charge) -> Amounts:
+        """A million equal ones are kept as one."""
+        epsilon, last = charge.epsilon, self._last
+        amounts: Amounts = (_NONE, charge.delta, _ONE) if epsilon is None else (epsilon, charge.delta, _NONE)
+        if amounts[0] is not last[0] or amounts[1] is not last[1] or amounts[2] is not last[2]:
+            self._last = amounts
+        return self._last
+
+    def _add_to_everyone(self, amounts: Amounts, times: int) -> None:
+        for total, amount in zip(self._everyone, amounts, strict=True):
+            total.add(amount if times == 1 else times * amount)
+        self._shared = None
 
     def _with_everyone(self, amounts: Amounts) -> Amounts:
         if self._shared is None:
@@ -147,6 +162,9 @@ class ConvertedSums(ABC):
 
     def add(self, charge: Charge) -> None:
         self._sums.add(self._read(charge))
+
+    def add_run(self, charge: Charge, everyone: int, starts: Sequence[int], stops: Sequence[int]) -> None:
+        self._sums.add_run(self._read(charge), everyone, starts, stops)
 
     def worst(self) -> Spend:
         return self._converted(self._sums.worst())

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from array import array
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 
 from dpaudit.claims import InvalidValue
 from dpaudit.ledger.records.cohort import Cohort
 from dpaudit.ledger.records.entry_frames import Who, as_cohort
-from dpaudit.ledger.spending.budget import Budget, Charge, Filter
+from dpaudit.ledger.spending.budget import AddsRuns, Budget, Charge, Filter
 from dpaudit.ledger.spending.filters import filter_named
 from dpaudit.ledger.spending.pure_sums import PureSums
+
+_MOST_WAITING = 2**16  # charges; more are no faster to add at once
 
 
 class SpendingTotals:
@@ -27,8 +30,8 @@ class SpendingTotals:
         self._all_known = True  # has every charge a known ε?
         self._earlier_held = True  # lenient: did every earlier budget hold?
         self._touched: list[Cohort] | None = None  # lenient: whom charges since the budget touch, where that is needed
-        self._run: Charge | None = None  # lenient: not added yet, one charge to a run of neighbouring ranges
-        self._run_start = self._run_stop = 0
+        self._runs: dict[int, _Run] = {}  # lenient: equal charges that are not added yet, by the id of the charge
+        self._waiting = 0
 
     def limit(self, budget: Budget, filter_name: str) -> None:
         """A budget, which is at most the one before."""
@@ -47,13 +50,23 @@ class SpendingTotals:
             return
         if charge.epsilon is None:
             self._all_known = False
-        if type(who) is not tuple:
-            self._add(charge.to(as_cohort(who)))
-        elif self._run is not None and who[0] == self._run_stop and _alike(self._run, charge):
-            self._run_stop = who[1]
+        run = self._runs.get(id(charge))
+        if run is None:
+            run = self._runs[id(charge)] = _Run(charge)
+        if type(who) is tuple:
+            stops = run.stops
+            if stops and stops[-1] == who[0]:  # as batches of rounds are written
+                stops[-1] = who[1]
+                return
+            run.starts.append(who[0])
+            stops.append(who[1])
+        elif type(who) is Cohort and who.everyone:
+            run.everyone += 1
         else:
+            self._add(charge.to(as_cohort(who)))
+        self._waiting += 1
+        if self._waiting >= _MOST_WAITING:
             self.settle()
-            self._run, (self._run_start, self._run_stop) = charge, who
 
     def within_budget(self) -> bool:
         """Did no charge so far exceed the budget of its time? A budget of another filter is not looked at."""
@@ -67,11 +80,30 @@ class SpendingTotals:
         except InvalidValue:
             return False
 
+    @property
+    def resumable(self) -> bool:
+        """Is it known by sums and the last budget alone whether budgets were kept? Not where one was set below what was spent."""
+        return self._earlier_held and self._touched is None
+
+    def resume(self, budget: Budget | None, filter_name: str, all_known: bool) -> None:
+        """Go on with this budget, after charges that were added to the filter and kept theirs."""
+        self.budget, self.filter_name, self._all_known = budget, filter_name, all_known
+
     def settle(self) -> None:
         """Add what was gathered."""
-        run, self._run = self._run, None
-        if run is not None:
-            self._add(run.to(Cohort.one_range((self._run_start, self._run_stop))))
+        runs, self._runs, self._waiting = self._runs, {}, 0
+        for run in runs.values():
+            if self._touched is not None:
+                self._touched.extend(_cohorts(run.everyone, run.starts, run.stops))
+            self.add_run(run.charge, run.everyone, run.starts, run.stops)
+
+    def add_run(self, charge: Charge, everyone: int, starts: Sequence[int], stops: Sequence[int]) -> None:
+        """Equal charges at once: so many to everyone, and one to each of these ranges."""
+        if isinstance(self.spends, AddsRuns):
+            self.spends.add_run(charge, everyone, starts, stops)
+            return
+        for cohort in _cohorts(everyone, starts, stops):
+            self.spends.add(charge.to(cohort))
 
     def named_filter(self) -> Callable[[], Filter] | None:
         """What makes the filter that the budget names, where it is another than this one."""
@@ -96,6 +128,16 @@ class SpendingTotals:
             self._touched.append(charge.cohort)
 
 
-def _alike(run: Charge, charge: Charge) -> bool:
-    """Equal charges to neighbouring ranges, as batches of rounds write them, are added as one charge to the whole."""
-    return run is charge or (run.epsilon, run.delta, run.facts) == (charge.epsilon, charge.delta, charge.facts)
+class _Run:
+    """Equal charges: so many to everyone, and one to each of these ranges."""
+
+    __slots__ = ("charge", "everyone", "starts", "stops")
+
+    def __init__(self, charge: Charge) -> None:
+        self.charge, self.everyone = charge, 0
+        self.starts, self.stops = array("q"), array("q")
+
+
+def _cohorts(everyone: int, starts: Sequence[int], stops: Sequence[int]) -> Iterator[Cohort]:
+    yield from map(Cohort.one_range, zip(starts, stops, strict=True))
+    yield from (Cohort.all() for _ in range(everyone))

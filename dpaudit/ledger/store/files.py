@@ -35,6 +35,8 @@ def _ledger_file(path: Path) -> Path:
 
 def _starts_with(path: Path, opening: bytes) -> bool:
     try:
+        if path.is_dir() and (latest := max(path.glob("*.ledger"), default=None)):
+            raise UnreadableLedger(str(path), f"a folder of ledgers, one for each period; name one, such as {latest}")
         if not stat.S_ISREG(path.stat().st_mode):  # a pipe could wait for ever, a device has no end
             raise UnreadableLedger(str(path), "not a regular file")
         if is_open_here(path):

@@ -76,6 +76,13 @@ class CombiningStore(EntryStore, Protocol):
         ...
 
 
+@runtime_checkable
+class BindsCertificates(Protocol):
+    """A store that several hosts share, and that keeps which of its ledgers a certificate is bound to."""
+
+    def certificate_holder(self, digest: str, identity: str, *, bind: bool) -> str | None: ...
+
+
 class Store(Protocol):
     """Opens the entries at a place.
 

@@ -11,6 +11,9 @@ from types import TracebackType
 from typing import Any, NoReturn, Self
 
 from dpaudit.claims import DpauditError, InvalidValue, show
+from dpaudit.ledger.books.book import FORMAT, LEDGER_KINDS, Book
+from dpaudit.ledger.books.contents import LedgerContents
+from dpaudit.ledger.books.replay import catch_up, replay
 from dpaudit.ledger.errors import Interrupted, LedgerUnavailable, TamperedLedger, WrongKind
 from dpaudit.ledger.records.charge_entries import matches
 from dpaudit.ledger.records.entry_texts import charge_text, release_text
@@ -20,9 +23,8 @@ from dpaudit.ledger.records.strict_json import canonical
 from dpaudit.ledger.spending.budget import Budget, Charge, Filter, Limit, Spend, refuse_overrun
 from dpaudit.ledger.spending.filters import filter_for, kind_of
 from dpaudit.ledger.spending.pure_sums import PureSums
-from dpaudit.ledger.store.book import FORMAT, LEDGER_KINDS, Book, catch_up, replay
 from dpaudit.ledger.store.commit_queue import CommitQueue, Request, Result
-from dpaudit.ledger.store.interface import CombiningStore, EntryStore
+from dpaudit.ledger.store.interface import BindsCertificates, CombiningStore, EntryStore
 from dpaudit.ledger.store.refusals import KeepsRefusals, RefusalCounter, Refusals, counted, forget
 from dpaudit.ledger.store.release_reader import ReleaseReader
 from dpaudit.ledger.store.slot import Slot, check_key
@@ -180,6 +182,12 @@ class Ledger:
         self.refused.flush()
         return self._entries.refusals() if isinstance(self._entries, KeepsRefusals) else []
 
+    def certificate_holder(self, digest: str, *, bind: bool) -> str | None:
+        """The ledger beside this one that a certificate is bound to; ``bind``: to this one, if to none. None: to none, or this
+        store shares no such knowledge between hosts."""
+        store = self._entries
+        return store.certificate_holder(digest, self.identity, bind=bind) if isinstance(store, BindsCertificates) else None
+
     def make_durable(self) -> None:
         """Return when every entry that this object has seen will survive the machine."""
         with self._lock:
@@ -192,6 +200,11 @@ class Ledger:
             release = self._read_release(entry, reader)
             if release is not None:
                 yield release
+
+    def contents(self) -> LedgerContents:
+        """What an accountant reads of it, as a table; every entry is checked again on the way."""
+        with self._lock, self._entries.snapshot():
+            return LedgerContents.of(replay(self._entries, self._spends, tabled=True)[0])
 
     def unused_charges(self) -> list[Charge]:
         """Charges without a release: drawn and lost in a crash, or still being drawn. They stay spent."""

@@ -36,9 +36,23 @@ class MerkleTree:
         if self._root is None:
             node = self._roots[-1] if self._roots else sha256(b"").digest()
             for left in reversed(self._roots[:-1]):
-                node = node_hash(left, node)
+                node = sha256(b"\x01" + left + node).digest()
             self._root = node
         return self._root
+
+    @property
+    def frontier(self) -> list[bytes]:
+        """The roots of the complete subtrees: all that is needed to go on."""
+        return list(self._roots)
+
+    @classmethod
+    def resumed(cls, size: int, frontier: Sequence[bytes]) -> MerkleTree:
+        """The tree of so many entries, whose complete subtrees have these roots. Raises ValueError."""
+        if size < 0 or len(frontier) != size.bit_count() or any(len(root) != 32 for root in frontier):
+            raise ValueError
+        tree = cls()
+        tree.size, tree._roots = size, list(frontier)
+        return tree
 
     def copy(self) -> MerkleTree:
         twin = MerkleTree()

@@ -7,10 +7,10 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from dpaudit.claims import InvalidValue
+from dpaudit.ledger.books.book import LONGEST_KEY
 from dpaudit.ledger.records.printable_text import plain
 from dpaudit.ledger.records.release import Release
 from dpaudit.ledger.spending.budget import Charge
-from dpaudit.ledger.store.book import LONGEST_KEY
 
 if TYPE_CHECKING:
     from dpaudit.ledger.store.ledger import Ledger

@@ -40,9 +40,9 @@ def interval(lower: float | None, upper: Fraction | None, claim: Fraction, named
 
 
 def _ends(lower: float | None, upper: Fraction | None, claim: Fraction, left: float, right: float, meet: bool) -> str:
-    """A label below each end; one for both where they read alike."""
+    """A label below each end; one for both where they read alike: both are rounded outward, so ε is that."""
     if meet and upper is not None:
-        return label(left, 112, f"≥ {at_least(lower or 0.0, claim)} and ≤ {at_most(upper)}")
+        return label(left, 112, f"exactly {at_most(upper)}")
     attacked = "" if lower is None else label(left, 92, f"≥ {at_least(lower, claim)}")
     return attacked + label(right, 112, "not proven" if upper is None else f"≤ {at_most(upper)}")
 

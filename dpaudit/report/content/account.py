@@ -11,6 +11,7 @@ from dpaudit.accountants.client_shares import Share
 from dpaudit.accountants.curves.ledger_view import Divergence
 from dpaudit.accountants.curves.several_records import GroupCost
 from dpaudit.accountants.curves.trade_off import HitRate
+from dpaudit.accountants.readings.account_lines import Alike, alike
 from dpaudit.accountants.spending_history import Spending
 from dpaudit.accountants.worst_client import worst_text
 from dpaudit.claims import Bound, Finding, Line, show
@@ -193,26 +194,24 @@ def _brief(account: Account) -> Document:
 def _odometer(readings: Sequence[Reading]) -> Section:
     """The running figure after 1, 2, 4, … releases and after the last."""
     chosen = [reading for reading in readings if reading[0] & (reading[0] - 1) == 0 or reading[0] == len(readings)]
-    rows = [(str(place), name, at_most(epsilon), show(delta)) for place, name, epsilon, delta in chosen]
+    rows = [(str(place), name, at_most(epsilon), at_most(delta)) for place, name, epsilon, delta in chosen]
     return Section((Paragraph(ODOMETER), Table(("releases", "last", "ε", "δ"), rows)))
 
 
 def account_rows(lines: Sequence[Line]) -> tuple[list[tuple[str, ...]], int]:
     """A row per release; when they are many, a row per kind, the costliest first, and how many releases are left out."""
-    groups: dict[tuple[Any, ...], list[Line]] = {}
-    for position, line in enumerate(lines):
-        kind = (line.epsilon0, line.in_domain, line.epsilon, line.theorem, line.preconditions)
-        groups.setdefault((*kind, position) if len(lines) <= MOST_ROWS else kind, []).append(line)
-    kinds = list(groups.values())
+    if len(lines) <= MOST_ROWS:
+        return [_account_row(Alike(line, line.batch, 1, line.n, line.n)) for line in lines], 0
+    kinds = alike(lines)
     if len(kinds) > MOST_ROWS:
-        kinds = sorted(kinds, key=lambda kind: kind[0].epsilon, reverse=True)[:MOST_ROWS]
-    return [_account_row(kind) for kind in kinds], len(lines) - sum(map(len, kinds))
+        kinds = sorted(kinds, key=lambda kind: kind.first.epsilon, reverse=True)[:MOST_ROWS]
+    return [_account_row(kind) for kind in kinds], len(lines) - sum(kind.count for kind in kinds)
 
 
-def _account_row(alike: Sequence[Line]) -> tuple[str, ...]:
-    line, sizes = alike[0], sorted({each.n for each in alike})
-    more = f" … {short(alike[-1].batch)} ({len(alike)})" if len(alike) > 1 else ""
+def _account_row(kind: Alike) -> tuple[str, ...]:
+    line = kind.first
+    more = f" … {short(kind.last)} ({kind.count})" if kind.count > 1 else ""
     return (
-        short(line.batch) + more, str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]}–{sizes[-1]}", at_most(line.epsilon0),
-        "yes" if line.in_domain else "no", at_most(line.epsilon), line.theorem, line.preconditions,
+        short(line.batch) + more, str(kind.most) if kind.fewest == kind.most else f"{kind.fewest}–{kind.most}",
+        at_most(line.epsilon0), "yes" if line.in_domain else "no", at_most(line.epsilon), line.theorem, line.preconditions,
     )  # fmt: skip

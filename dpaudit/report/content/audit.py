@@ -60,8 +60,12 @@ def verdict_badge(verdict: str) -> Badge:
 
 
 def _overview(verdicts: Sequence[Verdict]) -> Section:
-    rows = [(Link(v.subject, _anchor(v)), str(v.claim), verdict_badge(str(v.verdict)), v.reason) for v in verdicts]
-    return Section((Heading("Audit"), Table(("subject", "claim", "verdict", "why"), rows, "cards")))
+    rows = [
+        (Link(v.subject, _anchor(v)), str(v.claim), verdict_badge(str(v.verdict)), Styled(v.reason, "formula")) for v in verdicts
+    ]
+    counts = {word: sum(str(v.verdict) == word for v in verdicts) for word in ("refuted", "unproven", "certified")}
+    title = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
+    return Section((Heading(f"Audit: {title}"), Table(("subject", "claim", "verdict", "why"), rows, "cards")))
 
 
 def _anchor(verdict: Verdict) -> str:
@@ -74,7 +78,7 @@ def _section(verdict: Verdict, level: int) -> Section:
     drawn += [] if verdict.losses is None else [histogram(verdict.losses, claim)]
     blocks: list[Block] = [
         Heading((verdict.subject, " ", verdict_badge(str(verdict.verdict))), level),
-        Paragraph(Styled(verdict.reason, "strong")),
+        Paragraph(Styled(verdict.reason, "strong formula")),
         Figures(drawn),
         facts(_audit_facts(verdict)),
         *finding_blocks(verdict.findings, level + 1),

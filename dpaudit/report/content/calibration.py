@@ -15,7 +15,15 @@ from dpaudit.report.rounding import decimal, enclosure_words
 
 OUTSIDE = "the theorem does not hold there: ε0 ≤ log(n/(16 log(2/δ))) fails, so this proves nothing"
 HOLDS_FOR = {
-    "same": "n reports of one ε0-LDP randomiser, none chosen by what others reported; n public, one record replaced; 0 ≤ ε < ε0",
+    "clone": (
+        "n honest clients in an order that nobody sees, and an ε0-LDP randomiser for all or for each place, which may depend on "
+        "earlier reports; not for randomisers that clients bring along; n public, one record replaced"
+    ),
+    "same": (
+        "n reports of one ε0-LDP randomiser, none chosen by what others reported, or of one for each position where clients are "
+        "dealt to positions by a uniform permutation that nobody sees; every value in the randomiser's domain, n public (of "
+        "reports with one label, where an observer sees labels), one record replaced, 0 ≤ ε < ε0 (claim shuffle.same-randomiser)"
+    ),
     "krr": "n reports by one k-ary randomised response; n public, one record replaced",
     "unary": "n reports by one symmetric unary encoding (RAPPOR) of any length; n public, one record replaced",
     "oue": "n reports by one optimised unary encoding of any length; n public, one record replaced",

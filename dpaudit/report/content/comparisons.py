@@ -9,8 +9,8 @@ from typing import Any
 
 from dpaudit.claims import show
 from dpaudit.report.content.start import at_most_or_none, claim_words
-from dpaudit.report.document import Document, FactList, Heading, Section, Table
-from dpaudit.report.interface import Report
+from dpaudit.report.document import Document, FactList, Heading, Paragraph, Section, Table
+from dpaudit.report.interface import Depth, Report
 from dpaudit.report.rounding import at_most, enclosure_words
 
 
@@ -30,7 +30,15 @@ def ledgers_report(data: Mapping[str, Any]) -> Report:
     said = [(each["rule"], f"{ledger['name']}: {each['message']}") for ledger in ledgers for each in ledger["findings"]]
     if len({ledger["delta"] for ledger in ledgers}) > 1:
         said.append(("note", "these figures are at different δ; give --delta to compare them at one"))
-    return Report(lambda depth: Document("Ledgers", [Section([Table(head, rows), FactList(said)])]), lambda: data)
+
+    def document(depth: Depth) -> Document:
+        if depth == "terminal":
+            return Document("Ledgers", [Section([Table(head, rows), FactList(said)])])
+        title = f"{head[1]} and {head[2]}" if len(ledgers) == 2 else f"{len(ledgers)} ledgers"
+        warned = [Paragraph(f"{label}: {text}", "note") for label, text in said]
+        return Document("Ledgers", [Section([Heading(f"What {title} cost"), *warned, Table(head, rows)])])
+
+    return Report(document, lambda: data)
 
 
 def _epsilon(figures: Mapping[str, str]) -> str:
@@ -68,10 +76,18 @@ def calibrations_report(data: Mapping[str, Any]) -> Report:
         rows.append(
             (row["algorithm"], row["calibration"], claim_words(row["claim"]), sizes, at_most_or_none(row["upper"]), regret)
         )
-    title = f"T={data['horizon']:,}; noise and proven ε of one run, regret: mean of {data['instances']} random instances"
-    body = Table(("algorithm", "calibration", "claimed", "noise", "proven ≤", "mean regret"), rows)
-    sections = [Section([Heading(f"{title}; seed {data['seed']}")]), Section([body])]
-    return Report(lambda depth: Document("Calibrations", sections), lambda: data)
+    how = f"T={data['horizon']:,}; noise and proven ε of one run, regret: mean of {data['instances']} random instances"
+    how += f"; seed {data['seed']}"
+    header = ("algorithm", "calibration", "claimed", "noise", "proven ≤", "mean regret")
+
+    def document(depth: Depth) -> Document:
+        if depth == "terminal":
+            return Document("Calibrations", [Section([Heading(how)]), Section([Table(header, rows)])])
+        order = (0, 1, 4, 2, 3, 5)  # what decides stands where a phone shows it
+        table = Table([header[place] for place in order], [[row[place] for place in order] for row in rows])
+        return Document("Calibrations", [Section([Heading("Calibrations, side by side"), Paragraph(how, "soft"), table])])
+
+    return Report(document, lambda: data)
 
 
 def peers_report(data: Mapping[str, Any]) -> Report:

@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from dpaudit.report.charts.regret_curves import regret_curves
+from dpaudit.report.content.audit import verdict_badge
 from dpaudit.report.content.start import at_most_or_none, claim_words
 from dpaudit.report.document import Block, Document, FactList, Figure, Heading, Section, Table
 from dpaudit.report.interface import Report
@@ -18,6 +19,9 @@ HEADER = (
     "", "system", "model", "claimed", "certified ≤", "noise ÷", "attacked ≥", "verdict", "mean regret", "slope", "claimed",
 )  # fmt: skip
 
+VERDICT = HEADER.index("verdict")
+ON_A_PAGE = (0, 1, VERDICT, *(place for place in range(2, len(HEADER)) if place != VERDICT))
+
 
 def systems_report(data: Mapping[str, Any]) -> Report:
     rows: Sequence[Mapping[str, Any]] = data["table1"]
@@ -25,14 +29,14 @@ def systems_report(data: Mapping[str, Any]) -> Report:
         f"Table 1, measured: ε={data['epsilon']}, T={data['horizon']:,}, K={data['actions']}, d={data['dim']}; "
         f"mean ± s.e. of {data['instances']} random instances; seed {data['seed']}"
     )
-    table = Table(HEADER, [_cells(number, row) for number, row in enumerate(rows, 1)])
+    cells = [_cells(number, row) for number, row in enumerate(rows, 1)]
     notes = FactList(_notes(data), 12)
 
     def document(depth: str) -> Document:
-        blocks: list[Block] = [table]
+        blocks: list[Block] = [Table(HEADER, cells)]
         if depth == "page":
             caption = "Mean regret against the horizon, both axes logarithmic. Dotted lines lead to the numbers of the table."
-            blocks.insert(0, Figure(regret_curves(rows), caption))
+            blocks = [_verdicts_first(cells), Figure(regret_curves(rows), caption)]
         return Document("Table 1", [Section([Heading(title)]), Section(blocks), Section([notes])])
 
     return Report(document, lambda: data)
@@ -48,6 +52,12 @@ def _cells(number: int, row: Mapping[str, Any]) -> tuple[str, ...]:
         "" if row["shrink"] is None else f"{row['shrink']:.3g}", lower, row["verdict"] or "",
         f"{last['mean']:.0f} ± {last['error']:.0f}", slope, row["exponent"],
     )  # fmt: skip
+
+
+def _verdicts_first(cells: Sequence[Sequence[str]]) -> Table:
+    """What decides stands where a phone shows it."""
+    rows = [[*row[:VERDICT], verdict_badge(row[VERDICT]) if row[VERDICT] else "", *row[VERDICT + 1 :]] for row in cells]
+    return Table([HEADER[place] for place in ON_A_PAGE], [[row[place] for place in ON_A_PAGE] for row in rows])
 
 
 def _notes(data: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Sequence
 
 GAP = 2
+UNNAMED = 4  # columns of a table whose cells are understood without their names
 WORD = 60  # columns of a word; a longer one is broken
 
 
@@ -80,11 +81,17 @@ def _paragraphs(header: Sequence[str], rows: Sequence[Sequence[str]], room: int)
     return made
 
 
-def stacked(rows: Sequence[Sequence[str]], room: int) -> list[str]:
-    """Without columns: all cells of a row but the last on its first line, the last one below."""
+def stacked(header: Sequence[str], rows: Sequence[Sequence[str]], room: int) -> list[str]:
+    """Without columns: all cells of a row but the last on its first line, the last one below. Many cells are named, as their
+    place no longer tells what they are."""
     lines = []
     for name, *between, last in rows:
-        head = f"{name}: {', '.join(between)}" if between else name
+        named = (
+            between
+            if len(header) <= UNNAMED
+            else [f"{column} {cell}" for column, cell in zip(header[1:-1], between, strict=True) if cell]
+        )
+        head = f"{name}: {', '.join(named)}" if named else name
         lines += textwrap.wrap(head, room, subsequent_indent="    ")
         lines += textwrap.wrap(last, room, initial_indent="    ", subsequent_indent="    ")
     return lines

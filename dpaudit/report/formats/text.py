@@ -67,8 +67,9 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]], room: int | Non
         widths = [max(len(row[place]) for row in every) for place in range(len(header))]
         lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in every]
         return [lines[0], "  ".join("─" * width for width in widths), *lines[1:]]
-    if room < max((columns(row[0]) for row in rows), default=0) + BESIDE:
-        return stacked(rows, room)
+    whole = sum(max(columns(row[place]) for row in [header, *rows]) + 2 for place in range(len(header))) - 2
+    if room < whole and room < max((columns(row[0]) for row in rows), default=0) + BESIDE:
+        return stacked(header, rows, room)
     unbroken = [[name.replace(" ", "\u00a0"), *rest] for name, *rest in rows]
     return [line.replace("\u00a0", " ") for line in fitted(header, unbroken, room)]
 

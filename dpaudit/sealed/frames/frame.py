@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from dpaudit.claims import InvalidValue, Leak
+from dpaudit.claims.errors import bare
 from dpaudit.sealed.array import Sealed, seal_whole
 from dpaudit.sealed.callers import caller
 from dpaudit.sealed.frames.columns import Categories, Column, raw_columns, read_bounds
@@ -169,6 +170,7 @@ class _Located:
         return frame if column is None else frame[column]
 
 
+@bare
 def seal_frame(frame: Any, bounds: Mapping[str, Any], *, removal: bool = False) -> SealedFrame:
     """Seal a table of one record a row: a pandas or polars frame, or a dict of lists.
 

@@ -18,7 +18,7 @@ from dpaudit.sealed.callers import caller
 from dpaudit.sealed.dependence import MOST_MOVES
 from dpaudit.sealed.joint_bounds import FREE, joined_shares
 from dpaudit.sealed.trace import SHAPE, Elements, Intervals, Precision, Private, Spread, shared_out
-from dpaudit.sealed.traces.arithmetic import as_spread, rows_for
+from dpaudit.sealed.traces.arithmetic import added, as_spread, multiply, rows_for
 from dpaudit.sealed.traces.functions import Operand, exact_kind, operand
 
 Move = Callable[[np.ndarray], np.ndarray]
@@ -188,6 +188,7 @@ def joined(function: Callable[..., Any], options: Sequence[str]) -> Callable[...
         entries = [part for part in parts if part is not None and not part.removal]
         if len(entries) == len(arrays):
             return _join_entries(lambda many: function(many, **plain), entries)
+        arrays = _with_constants(arrays)
         result = _join_moves(lambda many: function(many, **plain), arrays)
         sources = [array.multiple_of for array in arrays if isinstance(array, Private) and array.multiple_of is not None]
         if result is None or len(sources) < len(arrays) or len({weight for _, weight in sources}) != 1:
@@ -195,6 +196,16 @@ def joined(function: Callable[..., Any], options: Sequence[str]) -> Callable[...
         return result.times(operation([source for source, _ in sources], *args, **kwargs), sources[0][1])
 
     return operation
+
+
+def _with_constants(arrays: Sequence[Any]) -> Sequence[Any]:
+    """Public numbers among sums as what is left of a sum that counts for nothing, moved to them: no record moves that."""
+    first = next((array for array in arrays if isinstance(array, Private) and array.value.ndim == 0), None)
+    nothing = None if first is None or not np.isfinite(first.value) else multiply(first, 0.0)
+    if nothing is None:
+        return arrays
+    numbers = [type(array) in (int, float, np.int64, np.float64) and np.isfinite(array) for array in arrays]
+    return [added(np.add)(nothing, array) if number else array for array, number in zip(arrays, numbers, strict=True)]
 
 
 def _join_entries(join: Callable[[list[np.ndarray]], np.ndarray], parts: Sequence[Operand]) -> Private | None:

@@ -10,7 +10,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from dpaudit.commands import progress
-from proofs_checks.linear_bandits.figures.regret_data import SEED, Point, Spot, wanted
+from proofs_checks.linear_bandits.figures.regret_data import SEED, Spot, spot_of, wanted
 from proofs_checks.linear_bandits.figures.plots import draw, svg
 
 FILES = {10: "regret", 1000: "core-set"}  # by number of actions
@@ -21,15 +21,10 @@ def compute(count: int, seed: int, workers: int) -> list[Spot]:
     jobs = [(point, count, seed) for point in wanted()]
     spots = []
     with get_context("spawn").Pool(workers) as pool, progress("figures", len(jobs)) as tell:
-        for (_, curve, calibration, epsilon), spot in zip(wanted(), pool.imap(_one, jobs, chunksize=1), strict=True):
+        for (_, curve, calibration, epsilon), spot in zip(wanted(), pool.imap(spot_of, jobs, chunksize=1), strict=True):
             tell(f"{curve}, {calibration}" + (f", ε = {epsilon}" if epsilon else ""))
             spots.append(spot)
     return spots
-
-
-def _one(job: tuple[Point, int, int]) -> Spot:
-    (function, curve, calibration, epsilon), count, seed = job
-    return function(curve, calibration, epsilon, count, seed)
 
 
 def write(spots: Sequence[Spot], folder: Path) -> list[Path]:

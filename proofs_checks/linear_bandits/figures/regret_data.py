@@ -136,3 +136,9 @@ def wanted() -> Iterable[Point]:
             for epsilon in (None,) if model == "nonprivate" else EPSILONS:
                 yield spot, model, calibration, epsilon
     yield spot, "phased", "textbook", None
+
+
+def spot_of(job: tuple[Point, int, int]) -> Spot:
+    """A point, with its instances and its seed. Here, as a worker that is spawned does not find what stands in ``__main__``."""
+    (function, curve, calibration, epsilon), count, seed = job
+    return function(curve, calibration, epsilon, count, seed)

@@ -10,6 +10,13 @@ Here p = e^ε0, e = e^ε, 1 ≤ e < p, n reports of one ε0-LDP randomiser R, no
 3. The part with ratio 1, b = 1 − α(1+p), is replaced by b/(1+p) more of each: the difference ν of the laws of G has mass 0 and
    mean 0, and ∫(x−k)_+ dν ≥ 0 for every k. So the law rises in the convex order, which independent sums keep, up to α = 1/(1+p).
 
+Position j may also have its own ε0-LDP randomiser R^j, where clients are dealt to positions by a uniform permutation that is
+independent of data and unseen; an observer may see which report stands where. Draw the report of each other client, at position
+i, from ω_i with probability |ω_i|, else from what is left of R^i, and tell at which positions F the latter stand, and who stands
+there. The target is at each position outside F alike, and wherever it is there are equally many ways to deal the rest, so that
+P − eQ is (1/n)Σ_{j∉F} G_j(y_j)·Π_{i∉F} ω_i(y_i) times a factor without j. Summed over who stands on F, δ ≤ E[(ΣG_j)_+]/n with
+independent G_j, each as in step 1, and steps 2 and 3 hold for each of them.
+
 A label that everybody sees beside the report makes the crowd that of the label: then n counts its reports alone.
 """
 
@@ -101,6 +108,32 @@ def _reports(rows: Rows, inputs: Sequence[int]) -> dict[tuple[int, ...], Fractio
     return law
 
 
+def dealt_delta(randomisers: Sequence[Rows], e: Fraction, pair: tuple[int, int], *, secret: bool = True) -> Fraction:
+    """The largest δ(ε) over the others' values where position j has randomiser j, and the observer sees which report is whose
+    position's; ``secret``: clients are dealt to positions by a permutation that nobody sees, else the target stands first."""
+    positions, worst = range(len(randomisers)), NONE
+    deals = list(itertools.permutations(positions)) if secret else [tuple(positions)]
+    for others in itertools.product(range(len(randomisers[0])), repeat=len(randomisers) - 1):
+        delta = NONE
+        for view in itertools.product(*(range(len(rows[0])) for rows in randomisers)):
+            first, second = (
+                sum((math.prod(randomisers[j][(x, *others)[deal[j]]][view[j]] for j in positions) for deal in deals), NONE)
+                for x in pair
+            )
+            delta += max(first - e * second, NONE) / len(deals)
+        worst = max(worst, delta)
+    return worst
+
+
+def dealt_cases(quick: bool) -> list[tuple[Fraction, list[Rows]]]:
+    """(p, a randomiser for each position), all of them with ratios of at most p."""
+    by_ratio: dict[Fraction, list[Rows]] = {}
+    for p, rows in channels(30 if quick else 60, seed=2):
+        by_ratio.setdefault(p, []).append(rows)
+    sizes = (2, 2, 2, 3) if quick else (2, 2, 2, 2, 3, 3)
+    return [(p, list(several[start : start + n])) for p, several in by_ratio.items() for start, n in enumerate(sizes)]
+
+
 def channels(count: int, seed: int = 1) -> list[tuple[Fraction, Rows]]:
     """(p, R): rows are orders of the same numbers between m and pm, so that every ratio is at most p; binary response first."""
     rng, randomisers = np.random.default_rng(seed), list[tuple[Fraction, Rows]]()
@@ -146,26 +179,30 @@ def same_randomiser(quick: bool, *, worst: Worst = worst_law) -> Decision:
     unordered = [case for case in shares if not rises_in_convex_order(*case)]
     broken = next((step for case in cases if (step := broken_step(*case, worst)) is not None), None)
     p, e = Fraction(3), Fraction(3, 2)
+    dealt = dealt_cases(quick)
+    uncovered = [case for case in dealt if dealt_delta(case[1], e, (0, 1)) > sum_delta(worst(case[0], e), len(case[1]))]
     evidence: dict[str, Any] = {
         "range": f"e^ε0 from 3/2 to 20, n ≤ {cases[-1][3]}, randomisers with at most 3 outputs: exact fractions",
         "step 1": "Balle et al. 2019, Lemma 5.3, and the first link of the chain below",
         "step 2, split by Jensen": f"holds in {len(ratios) - len(unsplit)} of {len(ratios)} cases",
         "step 3, convex order": f"holds in {len(shares) - len(unordered)} of {len(shares)} cases",
         "δ ≤ blanket ≤ split ≤ theorem": f"{len(cases)} cases, all pairs, all values of the others" if broken is None else broken,
-        "not covered": "randomisers chosen by earlier reports or attached to a client (clones hold there), and public labels:",
+        "positions dealt by a secret permutation": f"δ ≤ theorem in {len(dealt) - len(uncovered)} of {len(dealt)} cases",
+        "not covered": "randomisers chosen by earlier reports (clones hold there); those of a client, and public labels:",
         "two reports with different labels": {
             "e^ε0": p, "e^ε": e, "δ": labelled_delta(p, e), "the theorem with n = 2": sum_delta(worst_law(p, e), 2),
             "with n = 1": sum_delta(worst_law(p, e), 1),
         },
     }  # fmt: skip
-    if unsplit or unordered or broken is not None:
-        return decided("refuted", f"a step fails: {unsplit[:1] or unordered[:1] or broken}", evidence)
+    if unsplit or unordered or uncovered or broken is not None:
+        return decided("refuted", f"a step fails: {unsplit[:1] or unordered[:1] or uncovered[:1] or broken}", evidence)
     argument = "privacy blanket (Balle et al. 2019, Lemma 5.3, cited), each ratio split into its two ends (Jensen), convex order"
     return decided("verified", f"{argument}; the whole chain holds in {len(cases)} enumerated cases", evidence)
 
 
 STATEMENT = (
-    "n shuffled reports of one ε0-LDP randomiser, none chosen by what others reported, have δ(ε) ≤ E[(ΣG_i)_+]/n, "
+    "n shuffled reports of one ε0-LDP randomiser, none chosen by what others reported, or of one for each position where clients "
+    "are dealt to positions by a uniform permutation that is independent of data and unseen, have δ(ε) ≤ E[(ΣG_i)_+]/n, "
     "G = e^ε0 − e^ε or 1 − e^(ε0+ε) with probability 1/(1 + e^ε0) each, else 0, for 0 ≤ ε < ε0"
 )
 CHECKS = [

@@ -231,6 +231,8 @@ def test_contexts_reach_the_policy_in_either_order_of_arguments():
     table = np.tile([0.25, 0.75], (HORIZON, 1))
     assert subject(table, np.random.default_rng(0)).tolist() == [0] * 4 + [1] * 4
     assert seen[-1] == ((1, 1), 1.0, 1, 0.75)
+    with pytest.raises(InvalidValue, match=f"contexts must be one for each of the {HORIZON} rounds, not {HORIZON - 1}"):
+        wrap(LikeContextualBandits, claim="1", contexts=contexts[1:], **RANGE)
     with pytest.raises(InvalidValue, match=r"contexts must be given: predict\(\) needs X"):
         wrap(LikeContextualBandits, claim="1", **RANGE)
 

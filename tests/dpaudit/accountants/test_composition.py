@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -198,6 +199,47 @@ def test_every_line_names_its_theorem_and_what_it_rests_on() -> None:
     lines = account_releases([release(dp.Laplace(2)), release(dp.Gaussian(8)), shuffled(10_000)], DELTA).lines
     assert all(line.theorem and line.preconditions for line in lines)
     assert [line.n for line in lines] == [1, 1, 10_000]
+    (several,) = account_releases([replace(shuffled(10_000), count=5)], DELTA).lines
+    assert several.theorem.startswith("5 × Laplace mechanism (Dwork et al. 2006), shuffled: privacy blanket")
+    assert "n honest clients, one report each" in several.preconditions
+
+
+def test_a_shuffled_report_hides_among_no_more_clients_than_its_cohort_names() -> None:
+    """n = 10^4 reports of a cohort of ten: whoever they are from, ten clients are known, and at least one sent many of them."""
+    named = account_releases([shuffled(10_000, range(10))], DELTA)
+    assert named.epsilon == account_releases([shuffled(10, range(10))], DELTA).epsilon > Fraction(99, 100)
+    assert "hidden among the 10 clients of its cohort" in named.lines[0].preconditions
+    whole = account_releases([shuffled(10_000, range(10_000))], DELTA)  # the twin: as many clients as reports
+    assert whole.epsilon == account_releases([shuffled(10_000)], DELTA).epsilon < Fraction(4, 100)
+    assert "hidden among" not in whole.lines[0].preconditions
+
+
+def test_a_shuffled_report_hides_among_no_more_than_were_sent() -> None:
+    stated = release(dp.Laplace(1), kind="shuffled", n=2, to="shuffled", crowd=10**6)
+    assert account_releases([stated], DELTA).epsilon == account_releases([shuffled(2)], DELTA).epsilon > Fraction(99, 100)
+
+
+def test_tags_whose_secrecy_nobody_stated_are_public() -> None:
+    """Two of 10^4 reports carry a tag of their own: they hide each other, unless a door says that tags were dealt in secret."""
+    tagged = release(dp.Laplace(1), kind="shuffled", n=10_000, to="shuffled", tags={"0": 2, "1": 9_998})
+    assert account_releases([tagged], DELTA).epsilon == account_releases([shuffled(2)], DELTA).epsilon
+    dealt = replace(tagged, crowd=10_000)  # the twin
+    assert account_releases([dealt], DELTA).per_observer["shuffled"][0] < Fraction(4, 100)
+
+
+def test_gaussian_reports_are_not_said_to_be_amplified() -> None:
+    batch = {"mechanism": "gaussian", "sigma": "4", "sensitivity": "1", "to": "shuffled", "n": 1000}
+    assert "amplification" not in dp.account([batch], delta="1e-6").method
+    laplace = {"mechanism": "laplace", "scale": "1", "sensitivity": "1", "to": "shuffled", "n": 1000}
+    assert "amplification" in dp.account([laplace], delta="1e-6").method
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_a_written_batch_above_its_cohort_is_amplified_among_the_cohort(count: int) -> None:
+    batch = {"mechanism": "laplace", "scale": "1", "sensitivity": "1", "to": "shuffled", "n": 10_000, "count": count}
+    above = dp.account([{**batch, "cohort": [[0, 1]]}], delta="1e-6").epsilon
+    assert above > Fraction(99, 100) * count
+    assert above > 5 * dp.account([{**batch, "cohort": [[0, 10_000]]}], delta="1e-6").epsilon
 
 
 def test_who_sees_only_what_sums_decide_sees_the_noise_of_every_report_in_the_sum() -> None:

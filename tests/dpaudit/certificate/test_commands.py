@@ -272,3 +272,31 @@ def test_a_private_key_that_others_can_read_signs_nothing(tmp_path: Path, keys: 
     target = f"{tmp_path / 'mechanism.py'}:noisy_sum"
     assert main(["certify", target, "-o", str(tmp_path / "c.json"), "--key", keys[0]]) == 2
     assert "others can read" in capsys.readouterr().err
+
+
+def test_a_certificate_that_is_signed_for_one_ledger_opens_and_fits_no_other(
+    subject: Subject, tmp_path: Path, keys: tuple[str, str], capsys: Out
+) -> None:
+    first, second, cert = tmp_path / "first.ledger", tmp_path / "second.ledger", tmp_path / "named.json"
+    command = ["certify", str(tmp_path / "mechanism.py"), "-o", str(cert), "--key", keys[0], "--seed", "1", "--ledger"]
+    assert main([*command, str(first)]) == 2  # there is none
+    assert not cert.exists()
+    dp.open_ledger(first).close()
+    assert main([*command, str(first)]) == 0
+    with dp.open_ledger(second) as ledger, pytest.raises(dp.DpauditError, match="names another ledger"):  # noqa: SIM117
+        with dp.live_certified(ledger, cert, subject=subject, trusted_key=keys[1]):
+            pass
+    for place in (first, second):
+        with dp.open_ledger(place) as ledger, dp.live(ledger, "1", proven=True):
+            pass
+    with dp.open_ledger(first) as ledger, dp.live_certified(ledger, cert, subject=subject, trusted_key=keys[1]) as channel:
+        subject.run(dp.seal(np.zeros(100), -1, 1), channel)
+    capsys.readouterr()
+    assert main(["verify", str(cert), "--key", keys[1], "--ledger", str(second)]) == 1
+    assert "names another ledger" in capsys.readouterr().err
+
+
+def test_a_certificate_of_a_ledger_is_signed_for_that_one(deployment: Path, keys: tuple[str, str], capsys: Out) -> None:
+    place = deployment.with_name("twice.json")
+    assert main(["certify", str(deployment), "-o", str(place), "--key", keys[0], "--ledger", str(deployment)]) == 2
+    assert "names that ledger itself" in capsys.readouterr().err

@@ -13,7 +13,8 @@ from dpaudit.certificate import Refused, audit_subject, read_ledger, refuse, rel
 from dpaudit.certificate.facts.reliance import Reliance, changed_since
 from dpaudit.channel import Channel
 from dpaudit.ledger import Release
-from dpaudit.papers.checks import decide, find_checks
+from dpaudit.papers.decisions import decide
+from dpaudit.papers.installed_papers import find_checks
 from dpaudit.sealed import Sealed
 from dpaudit.subjects.subject import Subject, make_subject
 from dpaudit.subjects.targets import code_of, make_algorithm

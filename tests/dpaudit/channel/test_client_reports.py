@@ -165,3 +165,16 @@ def test_reports_of_which_only_sums_are_read_hand_out_nothing_else() -> None:
         (event,) = channel.events
     assert event.record is not None
     assert event.record.read == "sums"
+
+
+@pytest.mark.parametrize(("clients", "least", "most"), [(range(10), 0.9, 1), (range(2000), 0, 0.2)])
+def test_a_door_amplifies_among_the_clients_that_a_cohort_names(tmp_path: Any, clients: range, least: float, most: float) -> None:
+    """Two thousand reports of ten clients are not one each; the twin names as many clients as reports."""
+    ledger = dp.open_ledger(tmp_path / "one.ledger")
+    with dp.live(ledger, budget=("2", "1e-6")) as channel:
+        zeros, noise = np.zeros(2000), dp.Laplace(1)
+        channel.reports("r", zeros, noise, sensitivity=1, cohort=clients, to="shuffled", interval=(0, 1)).values  # noqa: B018
+    (batch,) = ledger.releases()
+    assert batch.epsilon is not None
+    assert least < batch.epsilon <= most
+    assert dp.account(ledger).epsilon <= batch.epsilon

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import pickle
 import pkgutil
+import traceback
 from collections.abc import Iterator
 from fractions import Fraction
 from importlib import import_module
@@ -18,7 +19,7 @@ import proofs_checks
 from dpaudit.certificate.errors import NotAsCertified, Refused, TamperedCertificate, UnreadableCertificate
 from dpaudit.channel import PathChanged
 from dpaudit.claims import BudgetExceeded, Contradiction, DpauditError, InvalidValue, Leak, SensitivityError
-from dpaudit.claims.errors import FileError
+from dpaudit.claims.errors import FileError, bare
 from dpaudit.claims.exit_codes import UNPROVEN, UNUSABLE, VIOLATED, WORST_FIRST
 from dpaudit.claims.rules import RULES
 from dpaudit.cli import main
@@ -117,3 +118,36 @@ def test_an_error_about_a_file_goes_from_one_process_to_another() -> None:
     """Where it could not be read again, a pool of processes would wait for ever."""
     again = pickle.loads(pickle.dumps(FileError("a.ledger", "gone")))
     assert (type(again), again.path, again.reason, str(again)) == (FileError, "a.ledger", "gone", "a.ledger: gone")
+
+
+def test_a_budget_whose_delta_alone_is_used_up_says_how_to_share_it() -> None:
+    small = Fraction(1, 10**6)
+    used_up, too_much = (BudgetExceeded("sum", (cost, 2 * small), (TWO, small)) for cost in (ONE, 3 * ONE))
+    assert "delta=" in str(used_up)
+    assert "renyi(8,9e-7)" in str(used_up)
+    assert "delta=" not in str(too_much)
+    assert "delta=" not in str(BudgetExceeded("sum", (TWO, Fraction(0)), (ONE, Fraction(0))))
+
+
+def test_a_long_fraction_is_shown_with_seven_digits_rounded_up() -> None:
+    cost = Fraction(10**30 + 1, 3 * 10**30)
+    said = BudgetExceeded("sum", (cost, Fraction(0)), (Fraction(1, 4), Fraction(0)))
+    assert "ε=0.3333334," in str(said)
+    assert said.would_cost[0] == cost
+
+
+def test_a_bare_error_comes_without_what_led_to_it() -> None:
+    """Its own frame stays, without what was handed in; the twin keeps it."""
+
+    def fails(secret: int) -> None:
+        try:
+            raise KeyError(secret)
+        except KeyError as before:
+            raise ValueError("told") from before
+
+    for function, kept in ((fails, True), (bare(fails), False)):
+        with pytest.raises(ValueError, match="told") as caught:
+            function(771917)
+        inner = [frame for frame, _ in traceback.walk_tb(caught.value.__traceback__)][1:]  # but for this test's own
+        assert any("771917" in repr(frame.f_locals) for frame in inner) is kept
+        assert (caught.value.__cause__ is not None) is kept

@@ -159,21 +159,14 @@ def test_a_mistake_in_the_configuration_is_annotated_too(
     assert "did you mean budgets?" in caught.err
 
 
-PROVEN = ("proven", "enforced")
-
-
 def test_the_gate_concludes_by_itself_from_what_was_found() -> None:
-    """A worker that was patched, or a result that says two things, is not believed."""
-    budget = config.GateBudget("b", Claim("1"), subject="a.py:f")
-    assert believe(BudgetFacts("refuted", ""), budget).exit_code("certified") == 1
-    assert believe(BudgetFacts("unproven", ""), budget).exit_code("certified") == 3
-    assert believe(BudgetFacts("unproven", ""), budget).exit_code("not-refuted") == 0
-    assert believe(BudgetFacts("certified", "", upper="1", rests_on=PROVEN), budget).exit_code("certified") == 0
-    assert believe(BudgetFacts("certified", "", upper="1"), budget).exit_code("certified") == 2
-    assert believe(BudgetFacts("certified", "", upper="1", rests_on=("declared", "single")), budget).exit_code("certified") == 2
-    assert believe(BudgetFacts("certified", "", upper="1", rests_on=PROVEN, causes=[0]), budget).exit_code("certified") == 2
-    assert believe(BudgetFacts("certified", "", upper="2", rests_on=PROVEN), budget).exit_code("certified") == 2
-    assert believe(BudgetFacts("certified", ""), budget).exit_code("certified") == 2
+    """A ledger above its budget is not believed to hold, nor a verdict on a subject without what it is made from."""
+    ledger = config.GateBudget("b", Claim("1"), ledger="a.ledger")
+    for upper, code in (("1", 0), ("2", 2), (None, 2)):
+        assert believe(BudgetFacts("certified", "", upper=upper), ledger, 1e-6).exit_code("certified") == code
+    subject = config.GateBudget("b", Claim("1"), subject="a.py:f")
+    for verdict in ("certified", "unproven", "refuted"):
+        assert believe(BudgetFacts(verdict, "", upper="1"), subject, 1e-6).exit_code("not-refuted") == 2
 
 
 def test_a_result_that_a_subject_wrote_is_not_taken_for_the_worker_s(folder: Path, gate: Gate, budget: Budget) -> None:

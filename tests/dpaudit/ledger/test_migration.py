@@ -22,9 +22,9 @@ from dpaudit.ledger import (
     open_ledger,
     verify,
 )
+from dpaudit.ledger.books.replay import replay
 from dpaudit.ledger.migration import move
 from dpaudit.ledger.spending.pure_sums import PureSums
-from dpaudit.ledger.store.book import replay
 from dpaudit.ledger.store.ledger import first_entry
 from dpaudit.ledger.store.memory import MemoryEntries
 

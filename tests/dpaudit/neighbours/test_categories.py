@@ -75,7 +75,8 @@ def test_a_question_that_needs_the_text_itself_is_a_leak(leaking: Any, words: st
         return channel.release("n", x.count("a"), dp.Laplace(scale=1), sensitivity=1)
 
     found = dp.audit(subject, samples=100, seed=1, workers=1)
-    assert [finding.rule for finding in found.findings] == ["DPA002"]
+    refuted = ["DPA004"] if words == "a dict" else []  # a key that is missing is an error, which half of the data sets show
+    assert [finding.rule for finding in found.findings] == ["DPA002", *refuted]
     assert words in found.findings[0].message
     assert "test_categories.py" in found.findings[0].where
 

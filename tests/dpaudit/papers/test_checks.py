@@ -13,8 +13,10 @@ import pytest
 
 from dpaudit.claims import DpauditError
 from dpaudit.cli import main
-from dpaudit.papers.checks import Check, ClaimError, Decision, brief, decide, digests, find_checks, plain, select
+from dpaudit.papers.checks import Check, ClaimError, Decision, brief
 from dpaudit.papers.code_digests import imported
+from dpaudit.papers.decisions import decide, digests, plain
+from dpaudit.papers.installed_papers import find_checks, select
 from dpaudit.papers.stored_evidence import read_stored
 
 PACKAGE = """

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from dpaudit.papers.checks import Check, ClaimError, Decision, decide
+from dpaudit.papers.checks import Check, ClaimError, Decision
+from dpaudit.papers.decisions import decide
 from dpaudit.papers.severity import BASES, RULES, SEVERITIES
 from dpaudit.papers.stored_evidence import read_stored
 

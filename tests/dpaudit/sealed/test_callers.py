@@ -41,6 +41,18 @@ def test_a_conversion_by_torch_is_named_with_the_rewrite(x: Any) -> None:
         assert "numpy functions of the sealed data" in line_of(leak)
 
 
+def test_a_fit_of_scikit_learn_is_named_with_the_way_to_audit_it(x: Any) -> None:
+    from sklearn.linear_model import Ridge
+
+    with pytest.raises(dp.Leak, match="which sklearn asks for") as leak:
+        Ridge().fit(x[:, None], x)
+    assert "at test_callers.py:" in line_of(leak)
+    assert "audit it as a black box" in line_of(leak)
+    with pytest.raises(dp.Leak, match="release it through the channel") as own:  # twin: the user's own code asks
+        _ = x.device
+    assert "asks for" not in line_of(own)
+
+
 def test_a_conversion_by_pandas_is_named_with_the_rewrite(x: Any) -> None:
     import pandas as pd
 

@@ -95,6 +95,8 @@ ENTRIES: dict[str, tuple[Program, float | None]] = {
     "concatenate public": (lambda x: np.concatenate([x, [1.0, 2.0]]).sum(), 2.0),
     "stack": (lambda x: np.stack([x, 2 * x]).sum(axis=1), 6.0),
     "stack of sums": (lambda x: np.stack([x.sum(), (x > 0).sum() * 1.0]), 3.0),
+    "public number among sums": (lambda x: np.stack([x.sum(), 3.0, (x > 0).sum() * 1.0]), 3.0),
+    "public number before a sum": (lambda x: np.stack([7, 2 * x.sum()]), 4.0),
     "hstack": (lambda x: np.hstack([x[:2], x[2:]]).sum(), 2.0),
     "column stack": (lambda x: np.column_stack([np.ones(3), x]).sum(axis=0), 2.0),
     "condition on public ones": (lambda x: (np.column_stack([np.ones(3), x]) > 0.5).sum(axis=0), 1.0),

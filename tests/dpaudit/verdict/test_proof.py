@@ -321,3 +321,25 @@ def test_observed_sensitivities_raise_the_bound_by_the_curve_of_the_noise() -> N
     assert raised > 4 * found.upper.epsilon
     assert dp.Gaussian(4).delta(raised, 4 * 2**20) <= Fraction(1, 10**6)
     assert found.raised({"other": Fraction(4)}, dp.Claim("2", "1e-6")) == found.upper.epsilon
+
+
+def test_a_returned_value_is_found_at_its_return_and_at_its_function_where_there_are_several() -> None:
+    @dp.subject(claim=dp.Claim("1"), neighbours=TEN)
+    def one(data: Any, channel: Any) -> Any:
+        total = data.sum()
+        return total
+
+    @dp.subject(claim=dp.Claim("1"), neighbours=TEN)
+    def several(data: Any, channel: Any) -> Any:
+        if len(data) > 100:
+            return 0
+        return data.sum()
+
+    @dp.subject(claim=dp.Claim("1"), neighbours=TEN)
+    def late(data: Any, channel: Any) -> Any:
+        yield data.sum()
+
+    for subject, further in ((one, 3), (several, 0), (late, 0)):
+        (found,) = prove(subject, subject.claim, 7).findings
+        line = subject.function.__code__.co_firstlineno + further
+        assert (found.rule, found.where) == ("DPA002", f"test_proof.py:{line}")

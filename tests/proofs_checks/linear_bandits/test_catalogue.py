@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from dpaudit.papers.checks import Check, Decided, Decision, decide
+from dpaudit.papers.checks import Check, Decided, Decision
+from dpaudit.papers.decisions import decide
 from proofs_checks.linear_bandits.catalogue import checks
 
 CATALOGUE = {check.id: check for check in checks()}

@@ -7,7 +7,7 @@ from functools import partial
 
 import pytest
 
-from dpaudit.papers.checks import decide
+from dpaudit.papers.decisions import decide
 from proofs_checks.sparse_vector import allocation, privacy
 from proofs_checks.sparse_vector.catalogue import checks
 from proofs_checks.sparse_vector.transcripts import Variant

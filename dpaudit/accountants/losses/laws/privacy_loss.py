@@ -12,7 +12,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, Protocol
 
 import flint
@@ -26,6 +26,7 @@ Complexes = npt.NDArray[np.complex128]
 Floats = npt.NDArray[np.float64]
 Atom = tuple[Fraction, Ball]  # how far below the top, and its probability
 
+_RUN = 64  # masses to a polynomial
 FINE = 512  # Laplace noise whose query moves by more steps than this has two atoms and an inner part
 
 
@@ -190,10 +191,22 @@ class LatticeLoss:
         yield from ((self.gap * i, ball(mass)) for i, mass in enumerate(self.masses))
 
     def moment(self, z: Any) -> tuple[Any, Any]:
+        """Σ in runs: in Horner's rule each turn may widen a ball by √2, and with it all that came before."""
         step, total = (-ball(self.gap) * z).exp(), flint.acb(0)
-        for mass in reversed(self.masses):
-            total = total * step + ball(mass)
+        for place, run in enumerate(self._runs(flint.ctx.prec)):
+            total += run(step) * (-ball(self.gap * place * _RUN) * z).exp()
         return total, total
+
+    def _runs(self, bits: int) -> list[Any]:
+        """The masses as polynomials of a few each, at the current precision, which is ``bits``."""
+        if bits not in self._polynomials:
+            starts = range(0, len(self.masses), _RUN)
+            self._polynomials[bits] = [flint.acb_poly([ball(mass) for mass in self.masses[i : i + _RUN]]) for i in starts]
+        return self._polynomials[bits]
+
+    @cached_property
+    def _polynomials(self) -> dict[int, list[Any]]:
+        return {}
 
     def log_moment(self, z: Complexes) -> Complexes:
         gaps = np.asarray(float(self.gap) * np.arange(len(self.masses)), dtype=np.float64)

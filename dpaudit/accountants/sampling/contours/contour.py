@@ -16,8 +16,8 @@ from typing import Any
 import flint
 import numpy as np
 
+from dpaudit.accountants.numerics.elementary import LIBRARY, SLACK, Complexes, Floats, U, exp_up, turn
 from dpaudit.accountants.sampling.contours.decay import Decay
-from dpaudit.accountants.sampling.contours.elementary import LIBRARY, SLACK, Complexes, Floats, U, exp_up, turn
 from dpaudit.accountants.sampling.contours.nodes import Nodes, ratios
 from dpaudit.accountants.sampling.contours.panels import beyond, cut_for, tilted_law, tilted_laws
 from dpaudit.accountants.sampling.contours.plans import Place
@@ -29,8 +29,10 @@ BITS = 192
 MOST_NODES = 20_000
 MOST_PRODUCTS, PATIENT = 40_000_000, 400_000_000  # nodes × abscissae: usually, and as a last resort
 _GROWTH = 1.25  # from one stretch of t to the next
-_STRETCHES, _BACK = 12, 3  # bounded at once; of these so many before where a Gaussian would have fallen enough
-_TAIL = 18.0  # nats by which the nodes left out are below δ
+_BACK, _FASTER = 3, 1.07  # so many stretches before where a Gaussian would have fallen enough, and after; then they grow
+_COARSE, _FINER = 1.4, 5  # a stretch from which on the last one is divided, and into how many
+_REST, _NEARLY = 1e-3, 8.0  # of what may be left out: what is beyond the last stretch; what is left out to save many nodes
+_TAIL = 20.0  # nats by which the nodes left out are below δ
 _DISCRETE, _MOMENT = 39.0, 40.0  # nats by which discretisation is below a ratio of moments, and below a moment
 
 
@@ -228,28 +230,40 @@ def _ending(decays: Sequence[tuple[Decay, int]], mu_squared: float, place: Place
     """
     h = place.step
     target = math.exp(-nats) / (place.c * (place.c + 1))
-    guess = _first_guess(decays, mu_squared, nats)
-    edges, tails = [max(4 * h, guess / _GROWTH**_BACK)], [math.inf]
-    while tails[-1] >= target / 4 and edges[-1] <= 1e3 * MOST_NODES * h:
-        ratios = np.minimum(2.0, _GROWTH * 1.07 ** np.maximum(0, np.arange(_STRETCHES) + len(edges) - 1 - 2 * _BACK))
-        ends = np.asarray(edges[-1] * np.cumprod(ratios), dtype=np.float64)  # far out, coarse stretches do
-        starts = np.concatenate([edges[-1:], ends[:-1]])
-        sizes = [exp_up(bound) for bound in _log_bounds(decays, mu_squared, starts, ends)]
-        tails[-1:] = [2 / h / (low - h) * size for low, size in zip(starts, sizes, strict=True)]
-        edges += ends.tolist()
-        total = sum(count * decay.log_tail(edges[-1]) for decay, count in decays) - mu_squared * edges[-1] ** 2 / 2
-        tails.append(2 / h / (edges[-1] - h) * exp_up(total * (1 - LIBRARY)))
-    sums = np.cumsum(tails[::-1])[::-1]  # from edge i on
-    enough = np.flatnonzero(sums < target)
-    index = int(enough[0]) if len(enough) else len(sums) - 1
-    count = math.ceil(edges[index] / h) + 1
-    if count > MOST_NODES:
-        affordable = [i for i, edge in enumerate(edges) if edge / h < MOST_NODES]
-        if not affordable:
+
+    def beyond(edge: float) -> float:
+        total = sum(count * decay.log_tail(edge) for decay, count in decays) - mu_squared * edge**2 / 2
+        return 2 / h / (edge - h) * exp_up(total * (1 - LIBRARY))
+
+    def from_edges(edges: Floats, last: float) -> Floats:
+        """What nodes from each edge on add, ``last`` from the last one on."""
+        sizes = [exp_up(bound) for bound in _log_bounds(decays, mu_squared, edges[:-1], edges[1:])]
+        return np.cumsum([last, *(2 / h / (edges[:-1] - h) * sizes)[::-1]])[::-1]
+
+    stretches = [max(4 * h, _first_guess(decays, mu_squared, nats) / _GROWTH**_BACK)]
+    while (last := beyond(stretches[-1])) >= target * _REST and stretches[-1] <= 1e3 * MOST_NODES * h:
+        growth = _GROWTH * _FASTER ** max(0, len(stretches) - 2 * _BACK)  # far out, coarse ones do
+        stretches.append(stretches[-1] * min(2.0, growth))
+    edges = np.array(stretches)
+    sums = from_edges(edges, last)
+    index = _first_below(edges, sums, target)
+    if index and edges[index] > _COARSE * edges[index - 1]:  # the last stretch again, and finer
+        finer = np.append(np.geomspace(edges[index - 1], edges[index], _FINER, endpoint=False), edges[index])
+        finer[0] = edges[index - 1]
+        within = from_edges(finer, float(sums[index]))
+        edges, sums = (np.concatenate([a[: index - 1], b, a[index + 1 :]]) for a, b in ((edges, finer), (sums, within)))
+        index = _first_below(edges, sums, target)
+    if edges[index] / h > MOST_NODES - 2:
+        index = int(np.searchsorted(edges, h * (MOST_NODES - 2))) - 1
+        if index < 0:
             raise TooMany("too many nodes")
-        index = affordable[-1]
-        count = math.ceil(edges[index] / h) + 1
-    return count, float(sums[index]) * (1 + 16 * LIBRARY)
+    return math.ceil(edges[index] / h) + 1, float(sums[index]) * (1 + 16 * LIBRARY)
+
+
+def _first_below(edges: Floats, sums: Floats, target: float) -> int:
+    """The first edge from which on less than the target is left, or somewhat more where that saves many nodes; else the last."""
+    strict, nearly = (int(np.argmax(sums < most)) if sums[-1] < most else len(sums) - 1 for most in (target, _NEARLY * target))
+    return nearly if edges[strict] > _COARSE * edges[nearly] else strict
 
 
 def _log_bounds(decays: Sequence[tuple[Decay, int]], mu_squared: float, starts: Floats, ends: Floats) -> Floats:

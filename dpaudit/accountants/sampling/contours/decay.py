@@ -25,7 +25,7 @@ import flint
 import numpy as np
 import numpy.typing as npt
 
-from dpaudit.accountants.sampling.contours.elementary import SLACK, TURN_ERROR, Floats, U, exp, log_up, turn
+from dpaudit.accountants.numerics.elementary import SLACK, TURN_ERROR, Floats, U, exp, log_up, turn
 from dpaudit.accountants.sampling.contours.tilted_law import SHARE_ERROR, FloatGroup, exponent_power, log_ratio
 from dpaudit.accountants.sampling.groups import Direction
 

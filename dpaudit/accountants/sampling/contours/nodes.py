@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.accountants.sampling.contours.elementary import SLACK, TURN_ERROR, Complexes, Floats, U, turn
+from dpaudit.accountants.numerics.elementary import SLACK, TURN_ERROR, Complexes, Floats, U, turn
 from dpaudit.accountants.sampling.contours.tilted_law import TiltedLaw
 
 _PRODUCT = math.sqrt(5) * U
@@ -58,13 +58,14 @@ def _power(base: Any, count: int) -> Any:
 def ratios(law: TiltedLaw, step: float, count: int, discrete: float) -> Nodes:
     """ρ_k = E e^{(c+ikh)L}/E e^{cL} for k = 0 … count − 1; ``discrete``: the discretisation error at the last, over E e^{cL}."""
     total = law.total
-    angles = step * law.losses
+    run = max(8, min(64, math.isqrt(len(law.losses) // 2)))  # abscissae to one dot product
+    weights, angles = _padded(law.weights, run), _padded(step * law.losses, run)
     block = 1 << (count.bit_length() // 2)  # a power of two: its multiple of an angle is exact
     tables, rows = _powers(turn(angles), block), _powers(turn(block * angles), -(-count // block))
-    run = max(8, min(64, math.isqrt(len(angles) // 2)))  # abscissae to one dot product
-    sums = _products(rows * law.weights, tables, run).ravel()[:count]
+    rows *= weights
+    sums = _products(rows, tables, run).ravel()[:count]
     k = np.arange(count)
-    moved = float((law.weights * law.loss_errors).sum()) / total * step + float((law.weights * np.abs(angles)).sum()) / total * U
+    moved = float((law.weights * law.loss_errors).sum()) / total * step + float((weights * np.abs(angles)).sum()) / total * U
     fixed = 2 * law.total_error() + 2 * discrete + math.sqrt(2) * (2 * run + len(angles) / run + 8) * U + 8 * U
     errors = (fixed + k * moved + (k // block + k % block) * (TURN_ERROR + _PRODUCT)) * SLACK * (1 + 1e-6)
     return Nodes(sums / total, np.asarray(errors, dtype=np.float64))
@@ -85,15 +86,14 @@ def _powers(base: Complexes, count: int) -> Complexes:
 
 
 def _products(left: Complexes, right: Complexes, run: int) -> Complexes:
-    """Σ_j left[a,j] right[b,j] in runs of ``run`` abscissae, by real dot products."""
-    runs = -(-left.shape[1] // run)
-    width = runs * run
-    a, b = (_padded(table, width).reshape(len(table), runs, run).transpose(1, 0, 2) for table in (left, right))
-    first = np.concatenate([a.real, a.imag], axis=2)
-    real = first @ np.concatenate([b.real, -b.imag], axis=2).transpose(0, 2, 1)
-    imaginary = first @ np.concatenate([b.imag, b.real], axis=2).transpose(0, 2, 1)
+    """Σ_j left[a,j] right[b,j] in runs of ``run`` abscissae, by dot products of real and imaginary parts as they lie there."""
+    a, b = (table.reshape(len(table), -1, run).transpose(1, 0, 2) for table in (left, right.conj()))
+    first = a.view(np.float64)  # (x, y) · (u, −v) is the real part of (x + iy)(u + iv), and (x, y) · (v, u) its imaginary part
+    real = first @ b.view(np.float64).transpose(0, 2, 1)
+    imaginary = first @ (1j * b).view(np.float64).transpose(0, 2, 1)
     return np.asarray(real.sum(axis=0) + 1j * imaginary.sum(axis=0), dtype=np.complex128)
 
 
-def _padded(table: Complexes, width: int) -> Complexes:
-    return np.concatenate([table, np.zeros((len(table), width - table.shape[1]), dtype=np.complex128)], axis=1)
+def _padded(values: Floats, run: int) -> Floats:
+    """With zeros behind, up to a whole number of runs."""
+    return np.append(values, np.zeros(-len(values) % run))

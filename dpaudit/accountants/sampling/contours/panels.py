@@ -23,7 +23,7 @@ from functools import lru_cache
 import flint
 import numpy as np
 
-from dpaudit.accountants.sampling.contours.elementary import EXP_ERROR, SLACK, Floats, U, exp, exp_up
+from dpaudit.accountants.numerics.elementary import EXP_ERROR, SLACK, Floats, U, exp, exp_up
 from dpaudit.accountants.sampling.contours.tilted_law import (
     DROPPED,
     MOST_ABSCISSAE,

@@ -8,13 +8,13 @@ c is taken at or left of the best moment, with the largest step among those that
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from dpaudit.accountants.sampling.contours.elementary import Floats
-from dpaudit.accountants.sampling.contours.tilted_law import FloatGroup, exponent_power, short
+from dpaudit.accountants.numerics.elementary import Floats
+from dpaudit.accountants.sampling.contours.tilted_law import FloatGroup, short_orders
 from dpaudit.accountants.sampling.groups import Direction
 
 ALIAS = 20.0  # nats by which the aliases are below δ
@@ -37,7 +37,7 @@ def float_log_moments(group: FloatGroup, direction: Direction, c: Floats) -> Flo
 
 
 def _log_moments(group: FloatGroup, direction: Direction, c: Floats) -> Floats:
-    s = np.array([exponent_power(direction, float(each)) for each in c])
+    s = 1 + c if direction == "remove" else -c
     step = min(0.5, 0.5 / group.inverse)
     low, high = group.reach(float(s.min()))[0], group.reach(float(s.max()))[1]
     points = min(_MOST_POINTS, (high - low) / step)
@@ -94,7 +94,7 @@ def scan(moments: Moments, objective: Callable[[Floats, Floats], Floats]) -> Sca
     values = objective(fine, moments(fine) + kappa(fine))
     centre = float(fine[int(values.argmin())])
     grid = np.concatenate([centre * np.geomspace(1 / 64, 1, _POINTS - 16), centre * np.geomspace(1.02, 6, 16)])
-    grid = np.array([short(float(each)) for each in grid])
+    grid = short_orders(grid)
     k = moments(grid)
     return Scan(grid, k, int(np.where(np.isfinite(k), objective(grid, k + kappa(grid)), np.inf).argmin()))
 
@@ -110,16 +110,22 @@ class Place:
     cancelled: float
 
 
-def places(known: Scan, epsilon: float, log_delta: float, most_cancelled: float) -> Sequence[Place]:
-    """Contours for δ(ε) ≈ e^{log_delta}, the one with the widest step first."""
+def best_place(known: Scan, epsilon: float, log_delta: float, most_cancelled: float) -> Place:
+    """The contour for δ(ε) ≈ e^{log_delta} with the widest step among those that do not cancel too much."""
     orders, size = known.orders, known.moments + kappa(known.orders) - known.orders * epsilon - log_delta + ALIAS
     cancelled = known.moments - orders * epsilon - np.log(orders * (orders + 1)) - log_delta
     inner = np.arange(2, len(orders) - 2)
     allowed = inner[cancelled[inner] <= most_cancelled]
     if not len(allowed):
         allowed = inner[[int(np.nanargmin(cancelled[inner]))]]
-    found = [_place(orders, size, int(index), log_delta, float(cancelled[index])) for index in allowed]
-    return sorted(found, key=lambda each: -each.step)
+    with np.errstate(all="ignore"):
+        ratios = size / np.abs(orders - orders[allowed, None])
+    after = np.arange(len(orders)) > allowed[:, None]
+    right = np.where(after, ratios, np.inf).min(axis=1)
+    left = np.where(after | (np.arange(len(orders)) == allowed[:, None]), np.inf, ratios).min(axis=1)
+    periods = np.maximum(right, np.minimum(left, (ALIAS - log_delta) / orders[allowed]))
+    index = int(allowed[int(np.nanargmin(periods))])
+    return _place(orders, size, index, log_delta, float(cancelled[index]))
 
 
 def _place(orders: Floats, size: Floats, index: int, log_delta: float, cancelled: float) -> Place:

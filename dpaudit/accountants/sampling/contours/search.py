@@ -5,45 +5,31 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
-from dpaudit.accountants.numerics.roots import newton, step_out
-from dpaudit.accountants.numerics.search import log
+from dpaudit.accountants.numerics.elementary import Floats
+from dpaudit.accountants.numerics.roots import Ends, certified, log, newton
 from dpaudit.accountants.sampling.contours.contour import BITS, Composition, Contour
-from dpaudit.accountants.sampling.contours.elementary import Floats
 from dpaudit.accountants.sampling.contours.plans import (
     Scan,
+    best_place,
     float_log_moments,
     kappa,
-    places,
     saddle_guess,
     saddle_log_delta,
     scan,
 )
-from dpaudit.accountants.sampling.contours.tilted_law import short
+from dpaudit.accountants.sampling.contours.tilted_law import short_orders
 from dpaudit.claims import float_down
-from dpaudit.claims.balls import ball, precision, upper
+from dpaudit.claims.balls import Ball, ball, precision, upper
 
 _QUICK = np.geomspace(0.1, 4.0, 28)
 _QUICK_PRODUCTS = 200_000
 GOOD = 3e-7  # relative width of ε at which nothing else is tried
+_HALVINGS = 40  # of an order whose moment takes too many abscissae
 _ALIASED = 5e-9  # of δ, e^−ALIAS and a little more
-
-
-@dataclass(frozen=True)
-class Ends:
-    """ε is proven to be at most ``upper`` and at least ``lower``."""
-
-    lower: Fraction
-    upper: Fraction
-
-    @property
-    def width(self) -> float:
-        """Relative to ``upper``."""
-        return float((self.upper - self.lower) / self.upper) if self.upper else 0.0
 
 
 def moments_of(composed: Composition) -> Callable[[Floats], Floats]:
@@ -81,7 +67,7 @@ def quick_bound(composed: Composition, delta: Fraction, near: Fraction) -> Fract
     No search of its own: for a direction that another one is expected to exceed.
     """
     log_delta, epsilon = log(delta), float_down(near)
-    c = np.array([short(float(each)) for each in -log_delta / epsilon * _QUICK])
+    c = short_orders(-log_delta / epsilon * _QUICK)
     with np.errstate(all="ignore"):
         k = moments_of(composed)(c)
         values = (k + kappa(c) - log_delta) / c
@@ -89,7 +75,7 @@ def quick_bound(composed: Composition, delta: Fraction, near: Fraction) -> Fract
     if values[best] > epsilon:
         with suppress(ArithmeticError, ValueError), np.errstate(all="ignore"):
             limit = cancellation_limit(sum(group.count for group in composed.groups))
-            place = places(Scan(c, k, best), epsilon, log_delta, limit)[0]
+            place = best_place(Scan(c, k, best), epsilon, log_delta, limit)
             if Contour(composed, place, _QUICK_PRODUCTS, both=False).upper(epsilon) <= delta:
                 return near
     return _certified_bound(composed, delta, float(c[best]))
@@ -97,9 +83,19 @@ def quick_bound(composed: Composition, delta: Fraction, near: Fraction) -> Fract
 
 def _certified_bound(composed: Composition, delta: Fraction, order: float) -> Fraction:
     with precision(BITS):
-        c = ball(Fraction(order))
-        bound = (composed.log_moment(order) + c * c.log() - (1 + c) * (1 + c).log() - ball(delta).log()) / c
+        c, moment = _moment_near(composed, order)
+        bound = (moment + c * c.log() - (1 + c) * (1 + c).log() - ball(delta).log()) / c
         return max(Fraction(0), upper(bound))
+
+
+def _moment_near(composed: Composition, order: float) -> tuple[Ball, Ball]:
+    """An order c, and K(c): the order asked for, or halves of it where K is not determined, as every order gives a bound."""
+    for _ in range(_HALVINGS):
+        try:
+            return ball(Fraction(order)), composed.log_moment(order)
+        except ArithmeticError:
+            order /= 2
+    raise ArithmeticError("no moment is determined")
 
 
 def moment_delta(composed: Composition, epsilon: Fraction) -> Fraction:
@@ -108,8 +104,8 @@ def moment_delta(composed: Composition, epsilon: Fraction) -> Fraction:
         known = scan(moments_of(composed), lambda c, k: k - c * float(epsilon))
     order = float(known.orders[known.best])
     with precision(BITS):
-        c = ball(Fraction(order))
-        bound = (composed.log_moment(order) + c * c.log() - (1 + c) * (1 + c).log() - c * ball(epsilon)).exp()
+        c, moment = _moment_near(composed, order)
+        bound = (moment + c * c.log() - (1 + c) * (1 + c).log() - c * ball(epsilon)).exp()
         return upper(bound) if bound < 1 else Fraction(1)
 
 
@@ -120,7 +116,7 @@ def contour_epsilon(composed: Composition, delta: Fraction, most: int) -> Ends:
     guess = saddle_guess(known, log_delta)
     limit = cancellation_limit(sum(group.count for group in composed.groups))
     for _ in range(3):
-        place = places(known, guess, log_delta, limit)[0]
+        place = best_place(known, guess, log_delta, limit)
         curve = Contour(composed, place, most)
         found = newton(curve.float_delta, guess, log_delta, place.c)
         root, slope = found.at, found.slope if found.slope < 0 else -place.c
@@ -144,7 +140,7 @@ def contour_delta(composed: Composition, epsilon: float, cut: int | None) -> tup
     for _ in range(3):
         law = composed.with_cuts(Fraction(math.exp(max(-600.0, log_delta))) / cut) if cut else composed
         known = scan(moments_of(law), lambda c, k: k - c * epsilon) if cut else known
-        place = places(known, epsilon, log_delta, limit)[0]
+        place = best_place(known, epsilon, log_delta, limit)
         curve = Contour(law, place)
         value = curve.float_delta(epsilon)[0]
         if not math.isfinite(value):
@@ -153,18 +149,3 @@ def contour_delta(composed: Composition, epsilon: float, cut: int | None) -> tup
             break
         log_delta = value
     return curve.delta(epsilon)
-
-
-def certified(
-    upper_end: Callable[[float], Fraction],
-    lower_end: Callable[[float], Fraction],
-    root: float,
-    delta: Fraction,
-    first: tuple[float, float],
-) -> Ends:
-    """Move away from the root, by ``first`` (down, up) and further, until a certified value of δ is on the right side."""
-    top = step_out(lambda at: upper_end(at) <= delta, root, first[1])
-    if top is None:
-        raise ArithmeticError("no ε is proven to meet δ")
-    bottom = step_out(lambda at: lower_end(at) > delta, root, -first[0])
-    return Ends(Fraction(bottom or 0.0), Fraction(top))

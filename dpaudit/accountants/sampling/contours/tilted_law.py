@@ -17,7 +17,7 @@ from typing import Any
 import flint
 import numpy as np
 
-from dpaudit.accountants.sampling.contours.elementary import EXP_ERROR, LIBRARY, SLACK, Floats, U, exp, exp_up, log1p
+from dpaudit.accountants.numerics.elementary import EXP_ERROR, LIBRARY, SLACK, Floats, U, exp, exp_up, log1p
 from dpaudit.accountants.sampling.groups import Direction, SampledGaussian
 from dpaudit.claims.balls import ball
 
@@ -202,3 +202,9 @@ def short(c: float) -> float:
     """c rounded to 20 bits, so that 1 + c and multiples of it are exact."""
     mantissa, exponent = math.frexp(c)
     return math.ldexp(round(mantissa * 2**20), exponent - 20)
+
+
+def short_orders(c: Floats) -> Floats:
+    """The same for an array."""
+    mantissa, exponent = np.frexp(c)
+    return np.ldexp(np.rint(mantissa * 2**20), exponent - 20)

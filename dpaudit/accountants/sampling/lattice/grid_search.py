@@ -12,12 +12,10 @@ from functools import lru_cache
 
 import flint
 
-from dpaudit.accountants.numerics.roots import float_root, step_out
-from dpaudit.accountants.numerics.search import log
-from dpaudit.accountants.sampling.contours.search import Ends
+from dpaudit.accountants.numerics.roots import Ends, float_root, log, step_out
 from dpaudit.accountants.sampling.groups import SampledGaussian
-from dpaudit.accountants.sampling.lattice.grid_sum import GridSum
 from dpaudit.accountants.sampling.lattice.loss_grid import GridLaw, grid_laws
+from dpaudit.accountants.sampling.lattice.loss_sum import GridSum
 from dpaudit.claims import float_down, float_up
 from dpaudit.claims.balls import ball, precision
 

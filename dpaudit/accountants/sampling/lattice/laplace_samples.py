@@ -15,14 +15,13 @@ from functools import lru_cache
 import flint
 import numpy as np
 
-from dpaudit.accountants.numerics.search import log
-from dpaudit.accountants.sampling.contours.elementary import Floats
-from dpaudit.accountants.sampling.contours.search import Ends
+from dpaudit.accountants.numerics.elementary import Floats
+from dpaudit.accountants.numerics.roots import Ends, log
 from dpaudit.accountants.sampling.groups import DIRECTIONS, Direction
 from dpaudit.accountants.sampling.lattice.grid_search import proven_ends
-from dpaudit.accountants.sampling.lattice.grid_sum import GridSum
 from dpaudit.accountants.sampling.lattice.loss_curves import Curve, Group, curve_of, grid_law
 from dpaudit.accountants.sampling.lattice.loss_grid import GridLaw
+from dpaudit.accountants.sampling.lattice.loss_sum import GridSum
 from dpaudit.claims.balls import ball, lower, precision, upper
 
 _BITS = 256

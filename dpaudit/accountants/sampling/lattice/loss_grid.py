@@ -20,7 +20,7 @@ from typing import Any
 import flint
 import numpy as np
 
-from dpaudit.accountants.sampling.contours.elementary import Floats
+from dpaudit.accountants.numerics.elementary import Floats
 from dpaudit.accountants.sampling.groups import SampledGaussian
 from dpaudit.claims.balls import Ball, ball, precision
 

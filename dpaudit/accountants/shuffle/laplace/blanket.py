@@ -1,5 +1,4 @@
-"""The exact privacy blanket of Laplace reports on a lattice: a bound for this randomiser, tighter than the
-clones'.
+"""δ(ε) of n shuffled Laplace reports on a lattice, by their exact privacy blanket: 1.4 to 1.8 times below the clones' ε.
 
 Balle, Bell, Gascón, Nissim 2019, with the optimal decomposition of Su et al. 2025 (arXiv 2504.07414): with w
 = inf_x R_x and γ = Σw, δ(ε) = E[(ΣG_i)_+]/n, where G = 0 with probability 1−γ and else (R_x − e^ε R_x')/w at
@@ -23,7 +22,7 @@ from typing import Any
 import flint
 
 from dpaudit.accountants.numerics.contour import enclose, estimate, last_slope, quick, saddle
-from dpaudit.accountants.numerics.enumeration import can_enumerate, enumerated
+from dpaudit.accountants.shuffle import finite_family
 from dpaudit.accountants.shuffle.clone import CLONE, sign_family
 from dpaudit.accountants.shuffle.laplace import blanket_on_grid as few
 from dpaudit.accountants.shuffle.laplace.contour_law import BlanketLaw, EndLaw
@@ -34,11 +33,10 @@ from dpaudit.noise.extreme_report import extreme_report_attack
 
 GRID_STEPS = 2 * 2**20  # rewards in [-1, 1] on the grid 2^-20
 TINY = Fraction(1, 1000)  # ε0 below which clones and the sign of a report enclose δ(ε) closely enough
-_MANY = 1000.0  # expected reports at the ends from which on the contour has a short tail
-_NEAR = 16.0  # the size of z e^ε0 on the contour up to which it is tried
+_SMOOTH = 2.3  # (c + 20 steps) e^{ε0+ε} up to which the contour ends within 10 ms and is 1e-8 wide; at twice that it is 1e-2 wide
+_WIDE = Fraction(1, 10**4)  # relative width of an enclosure by the contour that is worth the grid
 _CROWD = 300.0  # expected reports that hide the target (a twentieth of that at the ends) from which on the contour estimates well
-_WIDE, _TOO_WIDE = Fraction(1, 10**4), Fraction(1, 100)  # relative width of an enclosure by the contour that is worth the grid,
-_COARSE = 10.0  # the second where more than e^10 reports count: there the grid is coarse
+_AT_ENDS, _FEW, _MILD = 100.0, 1000, 2  # reports at the ends from which on, and n and ε0 up to which, the attack is quick
 _NOBODY = -12.0  # log of the expected number of reports that hide the target, below which it is alone
 
 Ends = tuple[Fraction, Fraction]
@@ -110,7 +108,7 @@ class EndAttack:
 
     def is_quick(self, epsilon0: Fraction, n: int) -> bool:
         """Is δ(ε) enclosed quickly and closely? Elsewhere the extreme report is the better attack, or close to it."""
-        return math.log(n) - float(epsilon0) > math.log(_MANY / 10) or (n <= _MANY and epsilon0 <= 2)
+        return math.log(n) - float(epsilon0) > math.log(_AT_ENDS) or (n <= _FEW and epsilon0 <= _MILD)
 
     def delta(self, epsilon0: Fraction, n: int, epsilon: Fraction, effort: Fraction) -> Ends:
         """Certified (lower, upper) of δ(ε)."""
@@ -163,32 +161,28 @@ def single_report(steps: int, epsilon0: Fraction, epsilon: Fraction, effort: Fra
 
 
 def enclosed(steps: int, epsilon0: Fraction, n: int, epsilon: Fraction, effort: Fraction, attack: bool = False) -> Ends:
-    """δ(ε) of the blanket, or of the attack: by enumeration, by the contour, or on a grid."""
-    law = EndLaw if attack else BlanketLaw
-    if can_enumerate(steps + (1 if attack else 2), n):
-        bits = 192 + effort.denominator.bit_length() + math.ceil(3 * float(epsilon0))
+    """δ(ε) of the blanket, or of the attack: a coarse lattice has few values; else by the contour, or on a grid."""
+    kind = EndLaw if attack else BlanketLaw
+    if lattice(epsilon0, steps, 0, attack).is_coarse:
+        bits = 192 + effort.denominator.bit_length() + math.ceil(3 * float(epsilon0)) + 3 * n.bit_length()
         with precision(bits):
-            return _ends(*enumerated(law(lattice(epsilon0, steps, bits, attack), n, epsilon).values(), n))
-    found = Fraction(0), Fraction(1)
-    if _many(LaplaceFloats(float(epsilon0), steps, n, float(epsilon), attack)):
+            return finite_family.enclosed(kind(lattice(epsilon0, steps, bits, attack), n, epsilon).few_values())
+    found, floats = (Fraction(0), Fraction(1)), LaplaceFloats(float(epsilon0), steps, n, float(epsilon), attack)
+    if floats.top > 0 and is_smooth(floats):
         bits = 224 + 2 * n.bit_length()
         with precision(bits), suppress(ArithmeticError):  # where the power series does not reach
-            found = _ends(*enclose(law(lattice(epsilon0, steps, bits, attack), n, epsilon)))
-    counting = math.log(n) if attack else _hiding(float(epsilon0), n)
-    if found[1] - found[0] > found[1] * (_WIDE if counting < _COARSE else _TOO_WIDE):
+            found = _ends(*enclose(kind(lattice(epsilon0, steps, bits, attack), n, epsilon)))
+    if found[1] - found[0] > found[1] * _WIDE:
         logs = few.enclosed(epsilon0, n, epsilon, steps, attack)
         with precision(128):
             found = _both(found, _ends(*(ball(Fraction(x)).exp() if x > -math.inf else flint.arb(0) for x in logs)))
     return found
 
 
-def _many(law: LaplaceFloats) -> bool:
-    """Do so many reports count that the contour is short and close to 0, where the power series need few terms?"""
-    ends = _MANY / 10 if law.attack else _MANY  # in the attack all reports count
-    if math.log(law.n) - law.epsilon0 < math.log(ends) or law.n * min(1.0, law.epsilon0) ** 2 < _MANY / 3:
-        return False
+def is_smooth(law: LaplaceFloats) -> bool:
+    """Is the contour short and close to 0, where the power series need few terms?"""
     at = saddle(law)
-    return math.log(at.c + 20 * at.step) + law.epsilon0 + law.epsilon < math.log(_NEAR)
+    return math.log(at.c + 20 * at.step) + law.epsilon0 + law.epsilon < math.log(_SMOOTH)
 
 
 def _ends(low: Any, high: Any) -> Ends:

@@ -1,8 +1,7 @@
-"""The Laplace blanket where few reports hide the target, or few of the likely values differ: on a grid (grid_law.py,
-grid_sum.py).
+"""Encloses δ(ε) of the Laplace blanket on a grid, for batches too small for the contour: that answers 13 of 63.
 
-Two laws on the same grid, one above and one below in the convex order, enclose δ(ε); what they differ by falls with
-the square of the step.
+Two laws on the same grid, one above and one below in the convex order (grid_law.py), enclose δ(ε); what they differ by falls
+with the square of the step. One Fourier transform sums each (grid_sum.py).
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ class GridPlan:
 
 
 def enclosed(epsilon0: Fraction, n: int, epsilon: Fraction, steps: int, attack: bool = False) -> tuple[float, float]:
-    """The logs of a lower and an upper bound on δ(ε) for ε < ε0: of the blanket, or of the attack of end_attack.py.
+    """The logs of a lower and an upper bound on δ(ε) for ε < ε0: of the blanket, or of the attack of blanket.py.
 
     δ rises with ε0 and falls with ε, so both are rounded outward to floats.
     """

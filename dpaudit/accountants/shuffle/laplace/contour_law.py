@@ -1,4 +1,4 @@
-"""The likelihood ratio G of Laplace reports on a lattice as a law for the contour: in the blanket, or in the attack beside it."""
+"""The law of G for Laplace reports on a lattice, as the contour asks for it: in the blanket, or in the attack beside it."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 import flint
 
 from dpaudit.accountants.numerics.contour import Tilt
+from dpaudit.accountants.shuffle.few_values import FewValues
 from dpaudit.accountants.shuffle.laplace.lattice import TERMS, Lattice
 from dpaudit.accountants.shuffle.laplace.quadrature import LaplaceFloats
 from dpaudit.accountants.shuffle.laplace.tilt import Tilted
@@ -59,15 +60,16 @@ class BlanketLaw:
     def tilt(self, c: float) -> Tilt:
         return Tilted(self, c)
 
-    def values(self) -> Values:
-        """(weight, value) of all points of a coarse lattice, and of 0."""
+    def few_values(self) -> FewValues:
+        """The same law as a list of values: for a coarse lattice."""
         inner = [(w, value) for w, u in self.lattice.points for value in (u - self.e, 1 - self.e * u)]
-        middle = [(self.lattice.centre, 1 - self.e)] if self.lattice.steps % 2 == 0 else []
-        return [*self.ends, *inner, *middle, (self.empty, flint.arb(0))]
+        mean, steps = -ball(self.epsilon).expm1(), self.lattice.steps
+        middle = [(self.lattice.centre, mean)] if steps % 2 == 0 else []
+        return FewValues(self.n, (*self.ends, *inner, *middle), mean, self.empty, paired=steps == 1)
 
 
 class EndLaw(BlanketLaw):
-    """The summand of end_attack.py at ε: G = u − e from one end to the other; the lattice is ``whole``."""
+    """The summand of blanket.py at ε: G = u − e from one end to the other; the lattice is ``whole``."""
 
     @cached_property
     def empty(self) -> Any:
@@ -90,5 +92,6 @@ class EndLaw(BlanketLaw):
         ends = sum((weight * (z * value).exp() for weight, value in self.ends), flint.acb(0))
         return ends + (-z * self.e).exp() * self.lattice.inner_sum(z)
 
-    def values(self) -> Values:
-        return [*self.ends, *((weight, u - self.e) for weight, u in self.lattice.points)]
+    def few_values(self) -> FewValues:
+        inner = [(weight, u - self.e) for weight, u in self.lattice.points]
+        return FewValues(self.n, (*self.ends, *inner), -ball(self.epsilon).expm1(), self.empty)

@@ -1,4 +1,4 @@
-"""The blanket of Laplace reports moved onto a regular grid: one law above it, one below.
+"""Two laws on a regular grid around that of Laplace reports, one above and one below in the convex order.
 
 A law is known by its potential U(x) = E(G − x)_+. With the other summands fixed at r, E(r + G)_+ = U(−r), so a law
 whose potential is nowhere smaller gives no smaller E[S_+], one summand after the other; its mass may differ.
@@ -34,7 +34,7 @@ _UNIT = 2**160
 
 @dataclass(frozen=True)
 class Ratios:
-    """G at ε of Laplace reports on ``steps`` steps with ε0 = ε + ``gap``: in the blanket, or in the attack of end_attack.py."""
+    """G at ε of Laplace reports on ``steps`` steps with ε0 = ε + ``gap``: in the blanket, or in the attack of blanket.py."""
 
     epsilon: float
     gap: float

@@ -1,4 +1,4 @@
-"""Laplace noise on a lattice, as its privacy blanket sees it: weights w and likelihood ratios u.
+"""The points of a Laplace lattice as its privacy blanket sees them: weights w and likelihood ratios u.
 
 Values and reports on a grid, range/grid = m, a = ε0/m, t = e^{−a}; a report outside 0..m says no
 more than the end next to it, so reports are clamped. R_x(y) = κ t^{|y−x|} inside, κ = tanh(a/2), and
@@ -18,8 +18,8 @@ import flint
 
 from dpaudit.claims.balls import ball
 
-DIRECT = 12  # interior points up to which φ is summed point by point
-# Beyond that a power series: how many terms, up to which |z| e^ε0. The rest after them is below 1e-30.
+COARSE = 12  # interior points up to which a lattice has few values
+# The power series of φ: how many terms, up to which |z| e^ε0. The rest after them is below 1e-30.
 TERMS = ((48, 4.0), (96, 16.0), (192, 45.0), (400, 120.0))
 
 
@@ -33,9 +33,9 @@ class Lattice:
     whole: bool = False  # J is summed from end to end, rather than to the middle
 
     @property
-    def listed(self) -> bool:
-        """Is φ a sum over ``points``, rather than a power series?"""
-        return self.inner <= DIRECT
+    def is_coarse(self) -> bool:
+        """Are ``points`` few enough to be values of a finite law?"""
+        return self.inner <= COARSE
 
     @property
     def inner(self) -> int:
@@ -88,8 +88,6 @@ class Lattice:
 
     def inner_sum(self, z: Any) -> Any:
         """J(z), enclosed. After K terms at most (power sum 0) x^K/K! / (1 − x/K) is left, x = |z| e^ε0."""
-        if self.listed:
-            return sum((w * (z * u).exp() for w, u in self.points), flint.acb(0))
         scaled = z * ball(self.epsilon0).exp()
         size = flint.arb(scaled.abs_upper())
         for terms, reach in TERMS:

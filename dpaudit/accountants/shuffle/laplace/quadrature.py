@@ -1,4 +1,4 @@
-"""The summand G of Laplace reports in floats: a quadrature of the lattice's points. For searches, never for bounds."""
+"""The law of G for Laplace reports in floats, for searches and never for bounds: a quadrature of the lattice's points."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LISTED = 48  # inner points up to which all are taken
 
 @dataclass(frozen=True)
 class LaplaceFloats:
-    """G at ε for n reports with ε0 on ``steps`` steps: in the blanket, or in the attack of end_attack.py."""
+    """G at ε for n reports with ε0 on ``steps`` steps: in the blanket, or in the attack of blanket.py."""
 
     epsilon0: float
     steps: int

@@ -1,4 +1,4 @@
-"""Where the moment function of Laplace reports is small beside the real line: which nodes of the contour may be skipped."""
+"""Which nodes of the contour may be skipped for Laplace reports: bounds on their moment function beside the real line."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from dpaudit.accountants.numerics.contour import SKIP
-from dpaudit.accountants.shuffle.laplace.lattice import DIRECT, Lattice
-from dpaudit.accountants.shuffle.three_values import PairLoss
+from dpaudit.accountants.shuffle.few_values import PairLoss
+from dpaudit.accountants.shuffle.laplace.lattice import Lattice
 
 _NODES = 300  # worth evaluating; beyond them the smoothing takes over
 
 
 class LaplaceLaw(Protocol):
-    """What is needed of laplace_law.py."""
+    """What is needed of contour_law.py."""
 
     @property
     def lattice(self) -> Lattice: ...
@@ -58,7 +58,7 @@ class Tilted:
         self.lost: dict[float, float] = {}  # 1 − |φ(c+it)|/φ(c) at t, rounded down
         self.turning = math.pi / (self.top * math.expm1(2 * float(cells.a))) * (1 - 1e-9)
         self.full, self.spread = self._halves()
-        self.series = math.inf if cells.inner <= DIRECT else 0.99 * law.series_reach / self.top - c
+        self.series = 0.99 * law.series_reach / self.top - c
         spread = 0 < self.series < self.turning and law.n * self._spread_loss(self.series) >= SKIP
         self.reach = self.turning if spread else self.series
         self.nodes = self.attempts = _NODES

@@ -15,11 +15,13 @@ from typing import Any
 
 import psycopg
 
-from dpaudit.ledger.errors import Interrupted, TamperedLedger
+from dpaudit.ledger.errors import Interrupted, LedgerUnavailable, TamperedLedger
 from dpaudit.ledger.store.chunk_sizes import growing_chunks
 from dpaudit.ledger.store.commit_queue import CommitQueue
 from dpaudit.ledger.store.interface import Member
 from dpaudit.ledger.store.postgres.connections import Connections
+from dpaudit.ledger.store.postgres.side_tables import bind_certificate, bound_ledger, count_refusals, counted_refusals
+from dpaudit.ledger.store.refusals import Refusals
 
 _HEAD = "SELECT size, root FROM dpaudit.ledgers WHERE id = %s"
 _READ = "SELECT place, entry FROM dpaudit.entries WHERE ledger = %s AND place >= %s ORDER BY place LIMIT %s"
@@ -139,6 +141,22 @@ class PostgresEntries:
             return hold.connection.execute(query, values).fetchall()
         with self._connections.reading.connection() as connection:
             return connection.execute(query, values).fetchall()
+
+    def note_refusals(self, refused: Refusals) -> None:
+        """As far as the server can be reached at once: a refusal waits for nobody."""
+        with suppress(Interrupted, LedgerUnavailable), self._connections.reading.connection(patience=1) as connection:
+            count_refusals(connection, self.ledger, refused)
+
+    def refusals(self) -> list[Refusals]:
+        with self._connections.reading.connection() as connection:
+            return counted_refusals(connection, self.ledger)
+
+    def certificate_holder(self, digest: str, identity: str, *, bind: bool) -> str | None:
+        """The ledger of this database that a certificate is bound to; ``bind``: from now on this one, if it was to none."""
+        with self._connections.reading.connection() as connection:
+            if bind and not self.readonly:
+                bind_certificate(connection, digest, identity)
+            return bound_ledger(connection, digest)
 
     def close(self) -> None:
         self._connections.release()

@@ -68,13 +68,14 @@ class Link:
         self.connected += 1
 
     @contextmanager
-    def connection(self) -> Iterator[psycopg.Connection[Any]]:
-        """Raises Interrupted when the connection is lost meanwhile, LedgerUnavailable when the server refuses."""
+    def connection(self, patience: float = PATIENCE) -> Iterator[psycopg.Connection[Any]]:
+        """Raises Interrupted when the connection is lost meanwhile, LedgerUnavailable when the server refuses, or is not reached
+        within ``patience`` seconds."""
         if os.getpid() != self._process:
             raise LedgerUnavailable(self.where, "opened before a fork; open it again in the new process")
         found: psycopg.Connection[Any] | None = None
         try:
-            with self._pool.connection() as found:
+            with self._pool.connection(timeout=patience) as found:
                 yield found
         except PoolTimeout:
             raise self._not_reached() from None

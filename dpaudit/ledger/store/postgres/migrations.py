@@ -24,6 +24,15 @@ MIGRATIONS = (
     CREATE TRIGGER append_only BEFORE UPDATE OR DELETE ON dpaudit.entries
         FOR EACH ROW EXECUTE FUNCTION dpaudit.refuse_change();
     """,
+    """
+    CREATE TABLE dpaudit.refusals (
+        ledger bigint NOT NULL REFERENCES dpaudit.ledgers, hour text NOT NULL, reason text NOT NULL, count bigint NOT NULL,
+        PRIMARY KEY (ledger, hour, reason));
+    CREATE TABLE dpaudit.certificates (
+        digest text PRIMARY KEY, ledger text NOT NULL, bound timestamptz NOT NULL DEFAULT now());
+    CREATE TRIGGER bound_once BEFORE UPDATE OR DELETE ON dpaudit.certificates
+        FOR EACH ROW EXECUTE FUNCTION dpaudit.refuse_change();
+    """,
 )
 
 _LOCK = 0x64704C31  # "dpL1": one migration at a time

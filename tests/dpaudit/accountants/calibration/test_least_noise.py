@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 import dpaudit as dp
 from dpaudit.accountants import account_releases
-from dpaudit.accountants.calibration.least_noise import Calibration, NoiseTask, calibrate, least
+from dpaudit.accountants.calibration.least_noise import Calibration, calibrate
+from dpaudit.accountants.calibration.noise_search import NoiseTask, least
 from dpaudit.accountants.losses.numerical import composed_delta
 from dpaudit.accountants.losses.parts import Part
 from dpaudit.channel.release_cost import zcdp_delta
@@ -199,3 +200,41 @@ def test_what_is_calibrated_is_within_its_budget_when_it_is_accounted_for() -> N
     target = Fraction("0.01")
     held, shown = (account_releases([release], Fraction("1e-6"), fixed=True, limit=limit) for limit in (target, None))
     assert held.epsilon <= target < shown.epsilon == epsilon
+
+
+@pytest.mark.parametrize(("epsilon", "count", "rate"), [("1", 1, "1/2"), ("3", 10, "0.01"), ("0.2", 7, "1")])
+def test_pure_noise_on_samples_costs_what_was_asked_for_by_its_formula(epsilon: str, count: int, rate: str) -> None:
+    """K ln(1 + q(e^{1/b} − 1)), in 40 digits, and with a millionth less noise it is above ε."""
+    found = calibrate("laplace", epsilon, 0, count=count, sampling=rate)
+    with mpmath.workdps(40):
+        costs = [
+            count * mpmath.log1p(mpmath.mpf(float(Fraction(rate))) * mpmath.expm1(1 / (mpmath.mpf(str(size)))))
+            for size in (float(found.rule.value), float(found.rule.value * LESS))
+        ]
+    assert costs[0] <= Fraction(epsilon) * (1 + 1e-14)
+    assert costs[1] > float(Fraction(epsilon))
+    assert found.gives.upper <= Fraction(epsilon)
+
+
+def test_laplace_noise_on_samples_keeps_the_claim_and_a_thousandth_less_does_not() -> None:
+    found = calibrate("laplace", "2", "1e-5", count=100, sampling="0.05")
+    assert found.rule.method == "numerical"
+    one, less = (
+        composed_delta([Part(noise, STEPS, 100, sampling=Fraction("0.05"))], 2)
+        for noise in (found.rule.noise, weaker(found, Fraction(99, 100)))
+    )
+    assert one[1] <= Fraction("1.0001e-5")
+    assert less[0] > Fraction("1e-5")
+    assert found.others[0].method == "pure"
+    assert found.others[0].value > found.rule.value
+
+
+def test_rare_samples_at_a_tiny_delta_are_calibrated_by_what_they_cost() -> None:
+    """δ(ε) has no moment there that takes few abscissae: by it, the noise had an ε fifteen times below what was asked for."""
+    found = calibrate("gaussian", "6.4508028", "1e-12", count=10_000, sampling="0.0001")
+    assert float(found.rule.value) == pytest.approx(0.5, rel=1e-5)
+
+
+def test_answers_are_not_calibrated_on_samples() -> None:
+    with pytest.raises(InvalidValue, match="not answers"):
+        calibrate("randomized-response", "1", "1e-6", sampling="0.1")

@@ -11,7 +11,8 @@ import pytest
 
 from dpaudit.accountants.losses.equal_laplace import MOST, EqualLaplace, equal_laplace_delta, equal_laplace_epsilon
 from dpaudit.accountants.losses.laws.privacy_loss import LaplaceLoss
-from dpaudit.accountants.losses.loss_contour import Contour, plan, saddle_at
+from dpaudit.accountants.losses.loss_contour import Contour
+from dpaudit.accountants.losses.loss_plans import plan, saddle_at
 from dpaudit.claims.balls import lower, precision, upper
 
 DELTA = Fraction(1, 10**6)

@@ -8,8 +8,9 @@ from fractions import Fraction
 
 import pytest
 
-from dpaudit.accountants.losses.laws.privacy_loss import GaussianLoss, LaplaceLoss, ResponseLoss
-from dpaudit.accountants.losses.loss_contour import Contour, ContourPlan, plan, saddle, saddle_at, top
+from dpaudit.accountants.losses.laws.privacy_loss import LaplaceLoss, ResponseLoss
+from dpaudit.accountants.losses.loss_contour import Contour
+from dpaudit.accountants.losses.loss_plans import ContourPlan, plan, saddle_at, top
 from dpaudit.claims.balls import precision
 
 BITS = 300
@@ -79,25 +80,13 @@ def test_leaving_out_the_atoms_leaves_out_just_them(count: int) -> None:
     assert inner[1] - inner[0] <= whole[1] - whole[0] + 1e-12
 
 
-def test_a_gaussian_release_needs_no_smoothing_and_few_nodes() -> None:
-    parts = [(GaussianLoss(Fraction(1)), 1), (ResponseLoss(E), 10)]
-    at = saddle_at(parts, math.log(1e-6), "log_delta")
-    found = plan(parts, at, inner=False)
-    assert found.tau == 0
-    assert sum(last - first for first, last in found.runs) < 100
-
-
-def test_the_cost_does_not_depend_on_the_number_of_releases() -> None:
-    nodes = []
-    for count in (10**4, 10**8, 10**12):
-        parts = [(LaplaceLoss(Fraction(10) / math.isqrt(count), 2**20), count)]
-        at = saddle_at(parts, math.log(1e-6), "log_delta")
-        nodes.append(sum(last - first for first, last in plan(parts, at, inner=False).runs))
-    assert max(nodes) <= 64
-
-
-def test_saddle_points_are_found_by_slack_and_by_delta() -> None:
-    at = saddle(PARTS, 2.0)
-    assert saddle_at(PARTS, at.slack, "slack").c == pytest.approx(2.0, rel=0.01)
-    assert saddle_at(PARTS, at.log_delta, "log_delta").c == pytest.approx(2.0, rel=0.01)
-    assert math.exp(at.log_delta) == pytest.approx(exact(Fraction(at.slack)), rel=0.05)
+@pytest.mark.parametrize("away", [-0.05, 0.0, 0.05])
+def test_floats_of_a_contour_lie_in_its_enclosure(away: float) -> None:
+    at = saddle_at(PARTS, math.log(1e-6), "log_delta")
+    with precision(BITS):
+        curve = Contour(PARTS, at, plan(PARTS, at, inner=False))
+        low, high = (float(end) for end in curve.delta(Fraction(at.slack + away)))
+        value, slope = curve.float_delta(at.slack + away)
+        beside = curve.float_delta(at.slack + away - 1e-6)[0]
+    assert low * (1 - 1e-9) <= math.exp(value) <= high * (1 + 1e-9)
+    assert (beside - value) / 1e-6 == pytest.approx(slope, rel=1e-3)

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from dpaudit.accountants.losses.laws.privacy_loss import GaussianLoss, LaplaceLoss, PrivacyLoss, ResponseLoss
-from dpaudit.accountants.losses.loss_contour import Contour, log_moment, plan, saddle_at, top
+from dpaudit.accountants.losses.loss_contour import Contour
+from dpaudit.accountants.losses.loss_plans import log_moment, plan, saddle_at, top
 from dpaudit.accountants.losses.many_laplace import LEAST_LAWS, ManyLaplace, many_laplace_epsilon
 from dpaudit.claims.balls import lower, precision, upper
 

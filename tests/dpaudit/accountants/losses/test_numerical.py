@@ -8,6 +8,7 @@ from functools import lru_cache, reduce
 from typing import Any
 
 import mpmath
+import numpy as np
 import pytest
 from dp_accounting.pld import privacy_loss_distribution as pld
 from hypothesis import given, settings
@@ -224,3 +225,19 @@ def test_nothing_released_costs_nothing() -> None:
     assert compose([], MILLIONTH).upper == 0
     assert compose([Part(dp.Laplace(1), 0, 5)], MILLIONTH).upper == 0
     assert composed_delta([], 0) == (0, 0)
+
+
+def test_delta_of_coarse_noise_with_many_values_is_known_to_ten_digits() -> None:
+    """Ten releases of σ = 30 steps: the law of one loss has 600 values. Against the transform of the outputs' own law."""
+    parts = [Part(dp.Gaussian("60", grid=2), 2, 10)]
+    low, high = composed_delta(parts, "0.575")
+    outputs = np.arange(-400, 401)
+    chances = np.exp(-(outputs**2) / (2 * 30.0**2))
+    law = np.convolve(chances / chances.sum(), [1.0])
+    total = law
+    for _ in range(9):
+        total = np.convolve(total, law)
+    losses = (10 * 4 - 2 * 2 * np.arange(-4000, 4001)) / (2 * 30.0**2)
+    truth = float((total * -np.expm1(np.minimum(0.575 - losses, 0.0))).sum())
+    assert float(low) == pytest.approx(truth, rel=1e-9)
+    assert high - low <= high / 10**10

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from dpaudit.accountants.numerics.grid_sum import Summand, log_lower, log_upper
+from dpaudit.accountants.numerics.grid_sum import Summand, log_lower, log_upper, mean_square
 
 
 def convolved(knots, step, weights, total, n):
@@ -58,3 +58,11 @@ def test_more_weight_is_not_less():
 
 def test_a_law_without_weight_says_nothing():
     assert log_lower(Summand(np.arange(3), 1.0, np.zeros(3), 0.5), 10, 1.0, 64) == -math.inf
+
+
+@pytest.mark.parametrize(("a", "nodes"), [(0.3, 8), (0.02, 64), (1e-3, 4096), (2.0, 16)])
+def test_the_mean_square_of_the_kernel_is_that_of_the_nodes(a, nodes):
+    angles = 2 * math.pi / nodes * np.arange(nodes)
+    direct = float(((2 * math.cosh(a) - 2 * np.cos(angles)) ** -2.0).mean())
+    assert mean_square(a, nodes) == pytest.approx(direct, rel=1e-9)
+    assert mean_square(1.01 * a, nodes) != pytest.approx(direct, rel=1e-3)

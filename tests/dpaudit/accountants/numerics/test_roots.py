@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from dpaudit.accountants.numerics.roots import Root, certified_ends, float_root, newton, step_out
+from dpaudit.accountants.numerics.roots import Root, bracketed, certified_ends, enclosed_root, float_root, log, newton, step_out
 
 DELTA = Fraction(1, 1000)
 
@@ -83,3 +83,35 @@ def test_newton_finds_where_a_falling_curve_passes_its_target() -> None:
     assert found.slope == pytest.approx(curve(found.at)[1])
     assert math.isnan(newton(lambda x: (math.nan, -1.0), 0.0, -30.0, 2.0).slope)
     assert math.isnan(newton(lambda x: (x, 1.0), 0.0, -30.0, 2.0).slope)
+
+
+@pytest.mark.parametrize("off", [0.0, 1e-9, -1e-6])
+def test_an_enclosed_root_is_proven_on_both_sides_from_a_place_that_floats_found(off: float) -> None:
+    curve = falling(1e-9)
+    ends = enclosed_root(lambda at: curve(Fraction(at)), Root(math.log(1000) / 10 + off, -10.0), DELTA)
+    assert curve(ends.lower)[0] > DELTA >= curve(ends.upper)[1]
+    assert ends.width <= 1e-8 + 10 * abs(off)
+    with pytest.raises(ArithmeticError, match="no ε"):
+        enclosed_root(lambda at: (Fraction(0), Fraction(1)), Root(1.0, -1.0), DELTA)
+
+
+def test_halving_needs_no_floats_and_proves_both_ends_in_either_direction() -> None:
+    safe, unsafe = bracketed(falling(1e-9), Fraction(100), Fraction(1, 100), DELTA)
+    assert safe is not None
+    assert unsafe is not None
+    assert falling(1e-9)(unsafe)[0] > DELTA >= falling(1e-9)(safe)[1]
+    assert unsafe < safe <= unsafe * Fraction(1002, 1000)
+
+    def rising(x: Fraction) -> tuple[Fraction, Fraction]:
+        return x / 10**4, x / 10**4
+
+    safe, unsafe = bracketed(rising, Fraction(1, 100), Fraction(100), DELTA, lambda x: Fraction(round(x * 2**20), 2**20))
+    assert safe is not None
+    assert unsafe is not None
+    assert safe <= 10 < unsafe <= safe * Fraction(1002, 1000)
+    assert bracketed(lambda _: (Fraction(0), Fraction(1)), Fraction(4), Fraction(1), DELTA) == (None, None)
+
+
+def test_the_logarithm_of_a_fraction_beyond_floats() -> None:
+    assert log(Fraction(1, 10**400)) == pytest.approx(-400 * math.log(10))
+    assert log(Fraction(0)) == -math.inf

@@ -11,7 +11,8 @@ from dp_accounting.rdp import rdp_privacy_accountant
 from opacus.accountants import GaussianAccountant
 
 from dpaudit.accountants import Part, account
-from dpaudit.accountants.peers.calls import dp_accounting, opacus
+from dpaudit.accountants.losses.numerical import compose
+from dpaudit.accountants.peers.calls import CannotExpress, dp_accounting, opacus
 from dpaudit.accountants.peers.comparison import Figure, judge
 from dpaudit.accountants.sampling import SampledGaussian, sampled_epsilon
 from dpaudit.channel.release_cost import gaussian_epsilon
@@ -82,3 +83,15 @@ def test_a_figure_below_the_certified_lower_end_is_unsafe_and_the_finding_names_
     usual = sampled_epsilon([SampledGaussian("0.01", "1", 1000)], Fraction(1, 10**5))
     step = Part(Gaussian("1"), STEPS, 1000, sampling=Fraction(1, 100))
     assert judge(Figure("peer", "PLD", "1", dp_accounting("PLDAccountant").compute([step], 1e-5)), usual, None)[0].agrees
+
+
+def test_laplace_noise_on_samples_agrees_with_the_privacy_loss_distribution() -> None:
+    """Within its mesh of 1e-4; RDP has no words for it, nor PLD for noise on a coarse grid."""
+    parts = [Part(Laplace(2), STEPS, 100, sampling=Fraction(1, 20))]
+    pld, rdp = dp_accounting("PLDAccountant"), dp_accounting("RdpAccountant")
+    pld.check(parts, float(DELTA))
+    ours = compose(parts, DELTA)
+    assert float(ours.lower) <= pld.compute(parts, float(DELTA)) <= float(ours.upper) * (1 + 1e-4)
+    for method, others in ((rdp, parts), (pld, [Part(Laplace(2, 1), 1, 100, sampling=Fraction(1, 20))])):
+        with pytest.raises(CannotExpress, match="on Poisson samples"):
+            method.check(others, float(DELTA))

@@ -11,6 +11,13 @@ import dpaudit as dp
 from dpaudit.auditors.runs.output_cells import Kind, cells
 
 ONE = dp.replace_one(n=1, low=0, high=1)
+
+
+def payload(number: int) -> np.float64:
+    """NaN whose last bits say something."""
+    return (np.array([np.nan]).view(np.uint64) + np.uint64(number)).view(np.float64)[0]
+
+
 DISTINCT: list[Any] = [
     0, 1, 2.5, "a", "b", "", b"c", None, (1, 2), (2, 1), (1, "a"), (1, None), ("a", 1), (), np.arange(3), np.arange(4),
     np.zeros((2, 2)), [1, [2, "x"]], [1, [3, "x"]], True, float("nan"), float("inf"), np.array(["u", "v"]),
@@ -19,7 +26,9 @@ DISTINCT: list[Any] = [
     np.array([0.0, -0.0, 0.0]), np.array([0.0, 0.0, -0.0]), np.array([2**62]), np.array([2**62 + 1]),
     (1, [2**53]), (1, [2**53 + 1]),
     "\ud800", {"a": 1}, {"a": 2}, {"b": 1}, {1: 1}, {"1": 1}, {}, {1, 2}, {1, 3}, set(), "1.5", "1.50",
-    {"a": None}, {"a": [1, 2]},
+    {"a": None}, {"a": [1, 2]}, {"a": 1, "b": 2}, {"b": 2, "a": 1}, np.int32(3), np.arange(3, dtype=np.int32),
+    np.zeros(2), np.zeros(2, np.float32), np.float32(1.5), payload(1), payload(2), np.array([payload(1)]),
+    np.array([payload(2)]),
 ]  # fmt: skip
 
 
@@ -30,13 +39,13 @@ def test_different_outputs_have_different_cells() -> None:
 
 
 ALIKE = [
-    (1.5, np.float64(1.5)), (3, np.int32(3)), (np.arange(3, dtype=np.int32), np.arange(3)), (True, np.bool_(True)),
+    (1.5, np.float64(1.5)), (3, np.int64(3)), (np.nan, np.float64("nan")), (True, np.bool_(True)),
     ({"a": 1, "b": 2}, {"a": np.int64(1), "b": 2}), ({1, 2}, frozenset({2, 1})), ("x", np.str_("x")),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("one", "other"), ALIKE)
-def test_the_same_in_another_width_has_the_same_cells(one: Any, other: Any) -> None:
+def test_numpys_names_for_what_python_returns_have_the_same_cells(one: Any, other: Any) -> None:
     assert sorted(cells(one).reshape(-1, 3).tolist()) == sorted(cells(other).reshape(-1, 3).tolist())
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import dpaudit as dp
+from dpaudit.verdict.examination import Options, examine
 
 NEIGHBOURS = dp.replace_one(4, values=[0, 1])
 
@@ -48,6 +49,38 @@ def test_one_that_raises_in_every_run_is_an_error() -> None:
 
     with pytest.raises(ZeroDivisionError):
         audited(never)
+
+
+def test_one_that_raises_in_every_run_but_not_alike_is_refuted() -> None:
+    def tells(data: Any, rng: Any) -> Any:
+        raise ZeroDivisionError if data.sum() > 2 else KeyError
+
+    verdict = audited(tells)
+    assert verdict.verdict == "refuted"
+    assert "ZeroDivisionError" in verdict.reason
+    assert "KeyError" in verdict.reason
+
+
+def test_what_a_subject_with_a_door_raises_refutes_too_and_its_witness_stands() -> None:
+    """Each in its own runs; the twin raises whatever the data is, and shows nothing."""
+
+    def raises(data: Any, channel: Any) -> Any:
+        noisy = channel.release("a", data.sum(), dp.Laplace(1), sensitivity=1)
+        if float(data[0]) > 0.5:
+            raise KeyError
+        return noisy
+
+    def always(data: Any, channel: Any) -> Any:
+        float(data[0])
+        raise KeyError
+
+    verdict = audited(raises)
+    assert verdict.verdict == "refuted"
+    assert {"DPA002", "DPA004"} == {finding.rule for finding in verdict.findings}
+    declared = dp.subject(claim=dp.Claim("1", arithmetic="ideal"), neighbours=NEIGHBOURS)
+    again = examine(declared(raises), Options(witness=verdict.witness)).verdict
+    assert again.verdict == "refuted"
+    assert audited(always).verdict == "unproven"
 
 
 def own_global(data: Any, rng: Any) -> Any:

@@ -45,6 +45,44 @@ def test_a_measurement_of_opendp_is_charged_as_its_map_says() -> None:
     assert 1 <= release.epsilon < 1 + Fraction(1, 10**9)  # type: ignore[operator]
 
 
+def test_the_rho_of_a_gaussian_is_no_epsilon_and_is_refused_until_it_is_converted() -> None:
+    gaussian = odp.m.make_gaussian(odp.atom_domain(T=float, nan=False), odp.absolute_distance(T=float), scale=4.0)
+    profile = odp.c.make_zCDP_to_approxDP(gaussian)
+    with ledger() as book, dp.live(book, ("3", "1e-6")) as channel:
+        for measure in (gaussian, odp.c.make_approximate(gaussian), odp.c.make_pureDP_to_zCDP(laplace(2.0)), profile):
+            with pytest.raises(InvalidValue, match="make_fix_delta"):
+                channel.known("sum", measure, 5.0, distance=1.0)
+        assert not list(book.releases())
+        assert isinstance(channel.known("sum", odp.c.make_fix_delta(profile, 1e-7), 5.0, distance=1.0), float)
+        (release,) = book.releases()
+    assert release.epsilon > 1  # type: ignore[operator]  # where ρ = 1/32
+    assert release.delta == Fraction(1, 10**7)
+
+
+def test_sealed_data_that_moves_further_than_the_distance_is_refused_and_not_charged() -> None:
+    numbers, atoms = dp.seal(np.ones((10, 2)), 0, 3), odp.atom_domain(T=float, nan=False)
+    euclidean = odp.c.make_zCDP_to_approxDP(odp.m.make_gaussian(odp.vector_domain(atoms), odp.l2_distance(T=float), scale=9.0))
+    vector = odp.c.make_fix_delta(euclidean, 1e-7)
+    with ledger() as book, dp.live(book, ("9", "1e-6")) as channel:
+        for measure, data, distance in ((laplace(2.0), numbers[:, 0].sum(), 2.9), (vector, numbers.sum(axis=0), 4.2)):
+            with pytest.raises(dp.SensitivityError, match="declares sensitivity"):
+                channel.known("sum", measure, data, distance=distance)
+        assert not list(book.releases())
+        channel.known("sum", laplace(2.0), numbers[:, 0].sum(), distance=3.0)
+        channel.known("sums", vector, numbers.sum(axis=0), distance=4.25)  # 3√2
+        channel.known("lost", laplace(2.0), np.tan(numbers[:, 0]).sum(), distance=0.1)  # nothing is known of it: as declared
+        assert [release.name for release in book.releases()] == ["sum", "sums", "lost"]
+
+
+def test_a_sealed_vector_is_handed_over_as_an_array_of_its_own() -> None:
+    vector = odp.vector_domain(odp.atom_domain(T=float, nan=False)), odp.l1_distance(T=float)
+    values = np.ones(3)
+    with ledger() as book, dp.live(book, "5") as channel:
+        assert len(channel.known("three", odp.m.make_laplace(*vector, scale=1.0), dp.seal(values, 0, 1), distance=1.0)) == 3
+        channel.known("zeroed", lambda given: given.fill(0), dp.seal(values, 0, 1), epsilon="1")
+    assert values.tolist() == [1, 1, 1]
+
+
 def test_a_tool_is_charged_as_stated_before_it_runs() -> None:
     ran: list[Any] = []
     with ledger() as book, dp.live(book, ("1", "1e-6")) as channel:

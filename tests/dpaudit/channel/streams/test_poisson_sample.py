@@ -174,6 +174,15 @@ def test_a_sample_leaves_by_its_part_only() -> None:
         released(part, total)
 
 
+@pytest.mark.parametrize("way", ["reports", "select", "noisy_max", "above", "threshold_counts", "tree", "sample"])
+def test_other_ways_out_are_refused_for_samples_with_the_reason(way: str) -> None:
+    with live() as channel, channel.sample("0.5") as part:
+        assert hasattr(channel, way)
+        with pytest.raises(NotSampled, match="gives sums"):
+            getattr(part, way)
+        assert not hasattr(part, "anything_else")
+
+
 def test_size_and_members_of_a_sample_stay_sealed() -> None:
     with live() as channel, channel.sample("0.5") as part:
         batch = part(people())

@@ -95,3 +95,10 @@ def test_what_cannot_be_served_is_said_at_once(ledger: Path, more: list[str], ca
     target = [] if more[0].endswith(".ledger") else [str(ledger)]
     assert main(["serve", *target, *more]) == 2
     assert capsys.readouterr().err
+
+
+def test_a_folder_of_periods_is_told_from_a_ledger_that_is_missing(ledger: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["serve", str(ledger.parent)]) == 2
+    assert f"one for each period; name one, such as {ledger}" in capsys.readouterr().err
+    assert main(["serve", str(ledger.parent / "missing")]) == 2
+    assert "no such ledger" in capsys.readouterr().err

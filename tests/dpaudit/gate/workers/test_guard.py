@@ -6,20 +6,59 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import dpaudit as dp
 from dpaudit.claims import Claim
-from dpaudit.gate.budget_facts import BudgetFacts
+from dpaudit.gate import subject_budgets
 from dpaudit.gate.check import believe
 from dpaudit.gate.policy import GateBudget
 from dpaudit.gate.workers.processes import _result
 
-FORGED = BudgetFacts(
-    "certified", "forged", "server", "1", {"epsilon": 0.5, "confidence": 0.95}, 1.0, rests_on=("proven", "enforced")
-)
+THIN_BUDGET = GateBudget("forged", Claim("1"), subject="mine.py:thin", samples=100)
+
+
+@dp.subject(claim=dp.Claim(epsilon="1"), neighbours=dp.replace_one(n=20, low=-1, high=1))
+def honest(data: Any, channel: Any) -> Any:
+    return channel.release("sum", data.sum(), dp.Laplace(scale=2), sensitivity=2)
+
+
+@cache
+def forged_facts() -> str:
+    """What a worker hands back about an honest subject, all that the gate decides from included."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(subject_budgets, "find_subject", lambda _: honest)
+        return json.dumps(subject_budgets.judge_subject(THIN_BUDGET, 1, 1e-6).to_dict())
+
+
+CHILD = """
+import os, re, sys
+
+parent, found, facts = int(sys.argv[1]), [], sys.stdin.buffer.read()
+try:
+    with open(f"/proc/{parent}/mem", "rb", 0) as memory, open(f"/proc/{parent}/maps") as maps:
+        for line in maps:
+            low, high = (int(end, 16) for end in line.split()[0].split("-"))
+            if "rw" in line.split()[1] and high - low < 10**8:
+                try:
+                    memory.seek(low)
+                    found += re.findall(rb'"nonce": "([0-9a-f]{32})"', memory.read(high - low))
+                except (OSError, ValueError, OverflowError):
+                    pass
+except OSError:
+    pass
+print(f"{len(found)} found", file=sys.stderr)
+for number in range(3, 64):
+    try:
+        with open(f"/proc/{os.getppid()}/fd/{number}", "wb", 0) as out:
+            out.write((found or [b"0" * 32])[0] + b" " + facts + b"\\n")
+    except OSError:
+        pass
+"""
 SUBJECT = """
 import atexit, gc, json, os, re, sys, threading
 import dpaudit as dp
@@ -44,6 +83,19 @@ def secrets_in(value, depth=0):
         for one in value:
             yield from secrets_in(one, depth + 1)
 
+def ask_a_child(*arguments):
+    import subprocess
+    subprocess.run([sys.executable, "child.py", *arguments], input=json.dumps(FORGED).encode())
+    os._exit(0)
+
+def fork_and_write():
+    child = os.fork()
+    if child == 0:
+        write_everywhere("0" * 32)
+        os._exit(0)
+    os.waitpid(child, 0)
+    os._exit(0)
+
 def use(found):
     for nonce in found:
         write_everywhere(nonce)
@@ -56,6 +108,19 @@ def thin(data, channel):
 
 {last}
 """
+STEAL = """
+def steal():
+    frame = sys._getframe(1)
+    while frame is not None:
+        use(secrets_in(dict(frame.f_locals)))
+        frame = frame.f_back
+
+def steal_from_traceback(kind, error, traceback):
+    while traceback is not None:
+        use(secrets_in(dict(traceback.tb_frame.f_locals)))
+        traceback = traceback.tb_next
+    os._exit(0)
+"""  # what it leaves behind to run in the thread that holds the nonce
 FORGE = "from dpaudit.gate.budget_facts import BudgetFacts; forged = lambda *a, **k: BudgetFacts(**FORGED)"
 ATTACKS: dict[str, dict[str, str]] = {
     "leaves at import": {"first": "sys.exit(0)"},
@@ -92,20 +157,37 @@ ATTACKS: dict[str, dict[str, str]] = {
     "reads the nonce in its environment": {
         "inside": "use(re.findall('[0-9a-f]{32}', open('/proc/self/environ').read() + open('/proc/self/cmdline').read()))"
     },
+    "starts a child that reads the nonce in its memory": {"inside": "ask_a_child(str(os.getpid()))"},
+    "starts a child that reads it in the gate's memory": {"inside": "ask_a_child(str(os.getppid()))"},
+    "forks a child that writes": {"inside": "fork_and_write()"},
+    "replaces the accountant": {
+        "last": "import dpaudit.accountants.composition as c, dpaudit.verdict.proof as p\nold = p.account_releases\n"
+        "p.account_releases = c.account_releases = lambda releases, *a, **k: old([], *a, **k)"
+    },
+    "replaces what the gate decides from": {
+        "last": "import dpaudit.gate.subject_budgets as s\ns.evidence_of = lambda *a, **k: FORGED['evidence']"
+    },
+    "interrupts the other thread and reads its traceback": {
+        "last": f"{STEAL}\nimport _thread, time\nsys.excepthook = steal_from_traceback\n_thread.interrupt_main()\ntime.sleep(5)"
+    },
+    "replaces what the other thread waits in": {
+        "last": f"{STEAL}\nfor name in ('_stop', '_delete', 'is_alive'):\n"
+        "    setattr(threading.Thread, name, lambda self, *a: steal())"
+    },
     "reads the task again": {"inside": "use(re.findall('[0-9a-f]{32}', sys.stdin.read() if not sys.stdin.closed else ''))"},
 }  # fmt: skip
 
 
 def write_project(folder: Path, attack: dict[str, str]) -> None:
-    parts = {"first": "", "inside": "pass", "last": "", **attack, "forged": json.dumps(FORGED.to_dict())}
+    parts = {"first": "", "inside": "pass", "last": "", **attack, "forged": forged_facts()}
     (folder / "mine.py").write_text(SUBJECT.format(**parts), encoding="utf-8")
+    (folder / "child.py").write_text(CHILD, encoding="utf-8")
 
 
 def test_what_is_forged_would_pass_if_it_came_with_the_nonce() -> None:
     """The twin of all that follows: nothing but its way out holds it back."""
-    budget = GateBudget("forged", Claim("1"), subject="mine.py:thin")
-    text = json.dumps(FORGED.to_dict()).encode()
-    assert believe(_result(b"secret " + text + b"\n", 0, "secret"), budget).exit_code("certified") == 0
+    text = forged_facts().encode()
+    assert believe(_result(b"secret " + text + b"\n", 0, "secret"), THIN_BUDGET, 1e-6).exit_code("certified") == 0
     for answer, code in (
         (b"other " + text + b"\n", 0),
         (b"secret " + text + b"\n", 1),

@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 
 from dpaudit.ledger import Charge, Cohort, PureSums, Release, TamperedLedger, canonical
+from dpaudit.ledger.books import book as book_module
+from dpaudit.ledger.books.book import Book
+from dpaudit.ledger.books.replay import replay
 from dpaudit.ledger.records.charge_entries import charge_to_json
 from dpaudit.ledger.records.entry_frames import as_cohort, split
-from dpaudit.ledger.store import book as book_module
-from dpaudit.ledger.store.book import Book, replay
 from dpaudit.ledger.store.ledger import first_entry
 from dpaudit.ledger.store.memory import MemoryEntries
 

@@ -10,9 +10,9 @@ import pytest
 import dpaudit
 from dpaudit.claims import InvalidValue
 from dpaudit.ledger import MemoryLedger, TamperedLedger, canonical, export_jsonl, open_ledger, verify
+from dpaudit.ledger.books.replay import replay
 from dpaudit.ledger.records.source_digests import _own_digest, digest, sources
 from dpaudit.ledger.spending.pure_sums import PureSums
-from dpaudit.ledger.store.book import replay
 from dpaudit.ledger.store.memory import MemoryEntries
 
 

@@ -40,3 +40,12 @@ def test_what_is_neither_is_left_alone(tmp_path: Path) -> None:
         open_entries(str(tmp_path), None)
     with pytest.raises(UnreadableLedger, match="cannot be read"):
         open_entries(str(tmp_path / "missing"), None)
+
+
+def test_a_folder_of_periods_names_its_latest_ledger(tmp_path: Path) -> None:
+    with pytest.raises(UnreadableLedger, match="not a regular file"):
+        is_ledger_file(tmp_path)
+    for day in ("2026-01-02", "2026-01-01"):
+        open_ledger(tmp_path / f"{day}.ledger").close()
+    with pytest.raises(UnreadableLedger, match=r"one for each period; name one, such as .*2026-01-02\.ledger"):
+        is_ledger_file(tmp_path)

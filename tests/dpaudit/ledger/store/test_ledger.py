@@ -33,7 +33,7 @@ from dpaudit.ledger import (
     load_releases,
     open_ledger,
 )
-from dpaudit.ledger.store.book import replay
+from dpaudit.ledger.books.replay import replay
 from dpaudit.ledger.store.memory import MemoryEntries
 
 Make = Callable[..., Ledger]

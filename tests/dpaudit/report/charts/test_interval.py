@@ -58,7 +58,7 @@ def test_a_lower_bound_that_refutes_is_seen_above_the_claim() -> None:
 
 def test_ends_that_meet_are_one_label_and_a_dot_that_the_claim_does_not_hide(open_page: Callable[..., Any]) -> None:
     page = open_page(render(Document("one", [Section([Figures([interval(1.0, Fraction(1), Fraction(1))])])])), 390)
-    assert page.evaluate("[...document.querySelectorAll('svg text')].map(t => t.textContent)") == ["claim 1", "0", "≥ 1 and ≤ 1"]
+    assert page.evaluate("[...document.querySelectorAll('svg text')].map(t => t.textContent)") == ["claim 1", "0", "exactly 1"]
     assert page.evaluate("document.querySelector('circle').getBoundingClientRect().width") > 10
     page.whole()
     assert "<circle" not in interval(0.5, Fraction(1), Fraction(1)).drawing  # twin: ends that lie apart

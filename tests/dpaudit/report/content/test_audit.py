@@ -50,6 +50,7 @@ def test_several_audits_are_one_page_with_an_overview(width: int, open_page: Cal
     verdicts = [dp.audit(subject, samples=2000, seed=1, picture=True) for subject in (half_noise, black_box)]
     page = open_page(write("html", audit_report(verdicts)), width)
     page.whole()
+    assert page.evaluate("document.querySelector('h1').textContent") == "Audit: 2 refuted"
     assert page.evaluate("document.querySelectorAll('section').length") == 2
     assert page.evaluate("document.querySelectorAll('svg').length") == 4
     assert "not proven" in page.evaluate("document.querySelectorAll('svg')[2].textContent")

@@ -26,6 +26,20 @@ def test_a_change_shows_the_figures_of_its_columns() -> None:
     assert "different δ" in same
 
 
+def test_a_page_has_a_title_and_says_first_what_spoils_the_comparison() -> None:
+    page = write("html", ledgers_report({"ledgers": [ledger("a/x", "1"), ledger("b/y", "1", "1e-6")]}))
+    assert page.index("<h1>What x and y cost</h1>") < page.index("different δ") < page.index("<table")
+
+
+def test_a_page_of_calibrations_has_what_is_proven_before_the_rest() -> None:
+    claim = {"epsilon": "1", "delta": "0"}
+    row = {"algorithm": "a", "calibration": "tight", "claim": claim, "noise": None, "regret": 1.4, "upper": "1/2"}
+    page = write("html", calibrations_report({"calibrations": [row], "horizon": 1000, "instances": 3, "seed": 1}))
+    header = page[page.index("<thead") : page.index("</thead")]
+    assert header.index("calibration") < header.index("proven ≤") < header.index("claimed") < header.index("mean regret")
+    assert page.index("side by side") < page.index("T=1,000")
+
+
 def test_calibrations_and_peers_round_up() -> None:
     noise = {"least": "1/3", "most": "12345678901234/10000000000000"}
     row = {"algorithm": "a", "calibration": "tight", "claim": {"epsilon": "1", "delta": "0"}, "noise": noise, "regret": 1.4}

@@ -46,6 +46,16 @@ def test_a_page_has_the_chart_and_a_terminal_has_not(data):
     assert "<svg" not in write("text", systems_report(data))
 
 
+def test_a_page_has_the_verdict_beside_the_name_before_the_chart_and_a_terminal_keeps_its_columns(data):
+    page, text = write("html", systems_report(data)), write("text", systems_report(data))
+    header = page[page.index("<thead") : page.index("</thead")]
+    assert header.index("system") < header.index("verdict") < header.index("model") < header.index("certified ≤")
+    row = page[page.index("zheng *") :]
+    assert row.index(">certified<") < row.index("local") < row.index("300 ± 9")
+    assert page.index("<thead") < page.index("<svg")
+    assert text.index("attacked ≥") < text.index("verdict")
+
+
 def test_csv_has_a_line_for_each_system_and_horizon(data):
     lines = list(csv.DictReader(io.StringIO(systems_csv(data))))
     assert [(line["system"], line["horizon"]) for line in lines] == [

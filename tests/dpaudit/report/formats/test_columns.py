@@ -38,8 +38,15 @@ def test_a_hat_takes_no_column() -> None:
 
 
 def test_without_columns_every_row_has_its_last_cell_below() -> None:
-    lines = stacked([["✗ thm1", "Theorem 1", "refuted", "it fails " * 9], ["alone", "last"]], 40)
+    lines = stacked(
+        ["claim", "where", "verdict", "why"], [["✗ thm1", "Theorem 1", "refuted", "it fails " * 9], ["alone", "last"]], 40
+    )
     assert lines[0] == "✗ thm1: Theorem 1, refuted"
     assert lines[1].startswith("    it fails")
     assert lines[-2:] == ["alone", "    last"]
     assert max(map(columns, lines)) <= 40
+
+
+def test_without_columns_the_cells_of_a_wide_table_are_named() -> None:
+    lines = stacked(["release", "n", "ε0", "holds", "needs"], [["sum", "1", "0.5", "", "nothing"]], 40)
+    assert lines == ["sum: n 1, ε0 0.5", "    nothing"]

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from dpaudit.papers.checks import decide, find_checks
+from dpaudit.papers.decisions import decide
+from dpaudit.papers.installed_papers import find_checks
 from dpaudit.report import document as doc
 from dpaudit.report.content.papers.claims import claims_report
 from dpaudit.report.document import Document, Section, Styled

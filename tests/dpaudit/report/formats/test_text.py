@@ -76,3 +76,8 @@ def test_a_command_is_never_broken_and_a_sentence_is() -> None:
     shown = render(Document("t", [Section([Paragraph(("To renew it: ", Styled(command, "code"))), Paragraph(sentence)])]))
     assert shown.splitlines()[0] == f"To renew it: {command}"
     assert max(map(len, shown.splitlines()[1:])) <= WIDTH
+
+
+def test_a_table_that_fits_keeps_its_columns_on_a_narrow_terminal() -> None:
+    document = Document("t", [Section([Table(("peer", "method", "ε"), [("opacus", "RDP", "7.3")])])])
+    assert render(document, 40).splitlines() == ["peer    method  ε", "──────  ──────  ───", "opacus  RDP     7.3"]

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import csv
+import subprocess
+import sys
 import xml.etree.ElementTree as ElementTree
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -112,3 +115,12 @@ def test_the_figures_are_written_as_csv_svg_and_png(tmp_path):
 def test_both_figures_have_every_curve_in_every_calibration():
     keys = {(function.__name__, curve, calibration) for function, curve, calibration, _ in wanted()}
     assert len(keys) == 3 * (4 + 3) + 1
+
+
+def test_make_figures_starts_workers_that_find_their_work(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "proofs_checks.linear_bandits.figures", "--instances", "1", "--output", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert {path.name for path in tmp_path.iterdir()} == {
+        f"{name}.{ending}" for name in ("regret", "core-set") for ending in ("csv", "svg", "png")
+    }

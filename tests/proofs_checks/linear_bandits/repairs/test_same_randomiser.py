@@ -41,3 +41,17 @@ def test_the_accountant_encloses_the_theorem(n):
     low, high = SAME.delta(local, n, epsilon, Fraction(1, 10**6))
     assert float(low) == pytest.approx(float(proof.sum_delta(proof.worst_law(p, e), n)), rel=1e-12)
     assert float(high) == pytest.approx(float(low), rel=1e-12)
+
+
+def test_positions_with_randomisers_of_their_own_are_covered_if_nobody_sees_who_stands_where():
+    """Binary response at one position and its mirror at the other: dealt in secret the theorem holds, in public it does not."""
+    p, e = Fraction(3), Fraction(3, 2)
+    binary = [[Fraction(3, 4), Fraction(1, 4)], [Fraction(1, 4), Fraction(3, 4)]]
+    randomisers, bound = [binary, binary[::-1]], proof.sum_delta(proof.worst_law(p, e), 2)
+    assert proof.dealt_delta(randomisers, e, (0, 1)) <= bound < proof.dealt_delta(randomisers, e, (0, 1), secret=False)
+
+
+def test_equal_positions_are_one_randomiser():
+    e = Fraction(5, 4)
+    for _, rows in proof.channels(4):
+        assert proof.dealt_delta([rows, rows], e, (0, 1)) == proof.exact_delta(rows, 2, e, (0, 1))

@@ -125,3 +125,14 @@ def test_the_gaussian_moment_is_that_of_its_normal_loss() -> None:
         found = GaussianLoss(Fraction("0.4")).moment(flint.acb(1.5, 0.5))[0]
     z = 1.5 + 0.5j
     assert complex(found.real, found.imag) == pytest.approx(cmath.exp(z * 0.2 + z * z * 0.2))
+
+
+def test_many_masses_do_not_widen_a_moment() -> None:
+    """Turned 1,500 times by Horner's rule alone, its ball would be wider than 1 by hundreds of digits."""
+    masses = tuple(Fraction(1, 1500) for _ in range(1500))
+    law, z = LatticeLoss(Fraction(1), Fraction(1, 700), masses), complex(1.5, 900.25)
+    with precision(BITS):
+        found = law.moment(flint.acb(z.real, z.imag))[0]
+        ratio = complex(math.cos(z.imag / 700), -math.sin(z.imag / 700)) * math.exp(-z.real / 700)
+        assert float(found.real.rad()) < 1e-40
+        assert complex(found) == pytest.approx((1 - ratio**1500) / (1 - ratio) / 1500, rel=1e-11)

@@ -7,8 +7,8 @@ from fractions import Fraction
 
 import pytest
 
+from dpaudit.accountants.losses.gaussian_sum import gaussian_sum_delta
 from dpaudit.accountants.pairs.finite_pair import geometric_pair
-from dpaudit.accountants.sampling.closed_forms import plain_gaussian
 from dpaudit.accountants.sampling.groups import DIRECTIONS, Direction
 from dpaudit.accountants.sampling.lattice.loss_curves import Group, PlainGaussian, SampledLaplace, curve_of, grid_law
 from dpaudit.accountants.sampling.lattice.loss_grid import GridLaw
@@ -37,7 +37,7 @@ def test_the_curve_of_gaussian_noise_is_the_closed_form() -> None:
     with precision(256):
         curve = curve_of(PlainGaussian(Fraction(1, 4)), "remove")
         for epsilon in (Fraction(-1), Fraction(0), Fraction(1, 2), Fraction(3)):
-            low, high = plain_gaussian(Fraction(1, 4), epsilon)
+            low, high = gaussian_sum_delta(Fraction(1, 4), epsilon)
             assert float(low) * (1 - 1e-12) <= float(curve.at(ball(epsilon).exp()).height.mid()) <= float(high) * (1 + 1e-12)
 
 

@@ -206,7 +206,7 @@ def test_a_target_that_nobody_hides_is_alone():
 def test_power_series_of_a_fine_lattice_equals_the_plain_sum(m, whole):
     with precision(400):
         cells = Lattice(Fraction(3), m, 400, whole)
-        assert not cells.listed
+        assert not cells.is_coarse
         for z in (flint.acb(0.01), flint.acb(0.1, 0.5), flint.acb(0.2, 3)):
             plain = flint.acb(0)
             for y in range(1, cells.inner + 1):
@@ -250,3 +250,16 @@ def test_the_blanket_is_below_the_clones_and_above_the_attacks(epsilon0, n, epsi
     assert sign_family(2**21).delta(*arguments)[0] <= high
     assert float(high - low) < 0.1 * float(high)
     assert enclosed(16, *arguments)[1] > high if epsilon0 == "1" else True  # 16 steps are a little worse than 2^21
+
+
+@pytest.mark.parametrize("attack", [False, True])
+@pytest.mark.parametrize(("epsilon0", "n", "epsilon"), [("1", 100, "0.4"), ("4", 1000, "0.9"), ("8", 10**4, "1.6")])
+def test_a_coarse_lattice_is_a_law_with_few_values_and_enclosed_as_closely(epsilon0, n, epsilon, attack):
+    """The grid, which shares nothing with it, says the same, far wider."""
+    local, target = Fraction(epsilon0), Fraction(epsilon)
+    low, high = enclosed(4, local, n, target, EFFORT, attack)
+    least, most = (math.exp(end) for end in few.enclosed(local, n, target, 4, attack))
+    assert least <= float(high) * (1 + 1e-12)
+    assert float(low) <= most * (1 + 1e-12)
+    assert 0 < high - low < high / 10**4
+    assert (high - low) * 50 < most - least

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from dpaudit.papers.checks import Decided, find_checks
+from dpaudit.papers.checks import Decided
+from dpaudit.papers.installed_papers import find_checks
 from dpaudit.report.content.papers.claims import claims_report
 from dpaudit.report.content.papers.evidence import COMPUTED, EvidenceSource
 from dpaudit.report.formats import write

@@ -8,8 +8,8 @@ import mpmath
 import numpy as np
 import pytest
 
-from dpaudit.accountants.sampling.lattice.grid_sum import GridSum
 from dpaudit.accountants.sampling.lattice.loss_grid import GridLaw
+from dpaudit.accountants.sampling.lattice.loss_sum import GridSum
 
 UNIT = 0.125
 FIRST = GridLaw(-2, np.array([0.5, 0.2, 0.1, 0.1, 0.05, 0.049]), 0.001)

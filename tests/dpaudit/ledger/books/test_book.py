@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from dpaudit.claims import InvalidValue, show
 from dpaudit.ledger import Charge, Cohort, PureSums, Release, TamperedLedger, canonical
+from dpaudit.ledger.books.book import Book
+from dpaudit.ledger.books.replay import catch_up, replay
 from dpaudit.ledger.records.charge_entries import charge_to_json
-from dpaudit.ledger.store.book import Book, catch_up, replay
 from dpaudit.ledger.store.ledger import first_entry
 from dpaudit.ledger.store.memory import MemoryEntries
 

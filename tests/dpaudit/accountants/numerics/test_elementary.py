@@ -4,7 +4,7 @@ import flint
 import numpy as np
 import pytest
 
-from dpaudit.accountants.sampling.contours.elementary import (
+from dpaudit.accountants.numerics.elementary import (
     EXP_ERROR,
     EXPM1_ERROR,
     LIBRARY,
