@@ -6,7 +6,7 @@ import importlib
 import importlib.util
 import inspect
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint
@@ -16,6 +16,7 @@ from typing import Any, Protocol, TypeVar
 
 from dpaudit import entry_points
 from dpaudit.claims import DpauditError
+from dpaudit.subjects.bytecode import SourceOnly, foreign_bytecode, is_installed
 from dpaudit.subjects.subject import Subject
 
 GROUP = "dpaudit.algorithms"
@@ -221,7 +222,8 @@ def _dotted(file: Path, root: Path) -> str | None:
 
 def _execute(target: str, file: Path) -> ModuleType:
     name = f"dpaudit_target_{file.stem}"
-    spec = importlib.util.spec_from_file_location(name, file)
+    loader = SourceOnly(name, str(file)) if file.suffix == ".py" else None
+    spec = importlib.util.spec_from_file_location(name, file, loader=loader)
     if spec is None or spec.loader is None:
         raise TargetError(target, "not a Python file")
     module = importlib.util.module_from_spec(spec)
@@ -233,13 +235,14 @@ def _execute(target: str, file: Path) -> ModuleType:
 @contextmanager
 def _importing(target: str, done: str, *folders: Path) -> Iterator[None]:
     """Imports find these folders: last, so that they hide nothing but what ships with dpaudit, and only for now. What goes wrong
-    is a TargetError."""
-    added = [str(folder) for folder in folders]
+    is a TargetError; so is bytecode of a project that is not that of its source."""
+    added, before = [str(folder) for folder in folders], set(sys.modules)
     sys.path += added
     importlib.invalidate_caches()
     try:
         with entry_points.their_packages(folders):
             yield
+        _require_sources(target, [sys.modules[name] for name in sys.modules.keys() - before])
     except DpauditError:
         raise
     except (Exception, SystemExit) as error:
@@ -248,6 +251,15 @@ def _importing(target: str, done: str, *folders: Path) -> Iterator[None]:
         for folder in added:
             if folder in sys.path:  # the last one: an earlier one is not ours
                 del sys.path[len(sys.path) - 1 - sys.path[::-1].index(folder)]
+
+
+def _require_sources(target: str, modules: Sequence[ModuleType]) -> None:
+    """Refuse a target whose own modules were not run from what their files say."""
+    bytecode = [module for module in modules if getattr(module, "__cached__", None)]
+    files = sorted({Path(module.__file__).resolve() for module in bytecode if module.__file__})
+    other = foreign_bytecode(file for file in files if not is_installed(file))
+    if other is not None:
+        raise TargetError(target, f"the bytecode of {other.name} is not that of its source; delete the __pycache__ beside it")
 
 
 def _load_module(target: str, name: str) -> ModuleType:

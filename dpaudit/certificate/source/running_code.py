@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
-from types import CodeType, FunctionType, MethodType
+from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
+from dpaudit.certificate.source.surrounding_code import project_files
+from dpaudit.subjects.bytecode import SourceOnly, compiled, foreign_bytecode
 from dpaudit.subjects.subject import Subject
 from dpaudit.subjects.targets import code_of
 
@@ -23,7 +27,35 @@ def not_its_code(subject: Subject) -> str | None:
     inside = file == place.resolve() or (place.is_dir() and place.resolve() in file.parents)
     if not inside or function.__code__ not in _codes(file, _modified_at(file)):
         return "the function that runs is not the one in its source file"
+    return _other_module(project_files(place))
+
+
+def _other_module(files: Sequence[Path]) -> str | None:
+    """Which module of the project runs otherwise than its file says: loaded before a change, or from other bytecode."""
+    other = foreign_bytecode(files)
+    if other is not None:
+        return f"the bytecode of {other.name} is not that of its source: delete the __pycache__ beside it"
+    wanted = {str(file): file for file in files}
+    by_import = [module for module in list(sys.modules.values()) if _loader_of(module) in (SourceFileLoader, SourceOnly)]
+    for module in by_import:  # other loaders change what they load, as pytest does with assertions
+        file = wanted.get(getattr(module, "__file__", None) or "")
+        if file is not None and not _functions_of(module, str(file)) <= _codes(file, _modified_at(file)):
+            return f"{file.name} was changed after it was imported: start the process again"
     return None
+
+
+def _loader_of(module: ModuleType) -> type:
+    return type(getattr(getattr(module, "__spec__", None), "loader", None))
+
+
+def _functions_of(module: ModuleType, file: str) -> set[CodeType]:
+    """The code of what a module defines and still holds under its name: functions, and methods of its classes."""
+    held = list(vars(module).values())
+    held += [
+        value for each in held if isinstance(each, type) and each.__module__ == module.__name__ for value in vars(each).values()
+    ]
+    functions = [value for value in held if isinstance(value, FunctionType)]
+    return {function.__code__ for function in functions if function.__code__.co_filename == file}
 
 
 def _function(called: Any) -> FunctionType | None:
@@ -42,11 +74,11 @@ def _modified_at(file: Path) -> int:
         return 0
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=256)
 def _codes(file: Path, _: int) -> frozenset[CodeType]:
     """Every function in a file, compiled as an import does; none where it cannot be."""
     try:
-        return frozenset(_all_code(compile(file.read_bytes(), str(file), "exec", dont_inherit=True)))
+        return frozenset(_all_code(compiled(file)))
     except (OSError, SyntaxError, ValueError):
         return frozenset()
 

@@ -8,15 +8,15 @@ module is imported (``late_imports.py``). What a function reads when it is calle
 from __future__ import annotations
 
 import os
-import site
 import sys
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
-from importlib.machinery import EXTENSION_SUFFIXES
+from importlib.machinery import BYTECODE_SUFFIXES, all_suffixes
 from pathlib import Path
 
 from dpaudit.certificate.source.late_imports import LateImports, late_imports
 from dpaudit.papers.code_digests import imported_names
+from dpaudit.subjects.bytecode import is_installed
 
 IMPORTS, LOCK = "imports", "lock"  # their names in a certificate
 LOCKS = (
@@ -55,6 +55,13 @@ def imported_modules(code: Path) -> dict[str, Path]:
     return modules
 
 
+def project_files(code: Path) -> list[Path]:
+    """The Python files that run: those of ``code`` and of the project's modules that it imports."""
+    code = code.resolve()
+    files = [*(code.rglob("*.py") if code.is_dir() else [code]), *imported_modules(code).values()]
+    return sorted(file for file in set(files) if file.suffix == ".py")
+
+
 def lock_file(code: Path) -> Path | None:
     """The first that is known by its name, in the nearest folder that has one, up to the project's."""
     for folder in _up_to_project(code.resolve()):
@@ -73,9 +80,8 @@ def _up_to_project(code: Path) -> list[Path]:
 
 def _import_roots(code: Path) -> list[Path]:
     """Where the project's own modules are looked for: in its folders, and in those that Python was told of, unless installed."""
-    installed = [Path(prefix).resolve() for prefix in (sys.prefix, sys.base_prefix, site.getusersitepackages())]
     told = [Path(entry).resolve() for entry in sys.path if entry]
-    outside = [folder for folder in told if folder.is_dir() and not any(folder.is_relative_to(place) for place in installed)]
+    outside = [folder for folder in told if folder.is_dir() and not is_installed(folder)]
     first = [code.parent] if code.is_dir() else []
     return list(dict.fromkeys([*first, *_up_to_project(code), *outside]))
 
@@ -91,17 +97,21 @@ def _package_of(file: Path, roots: Sequence[Path]) -> str:
 
 
 def _files_of(name: str, roots: Sequence[Path]) -> Iterator[tuple[str, Path]]:
-    """The module of this name and the packages that it lies in, each of which is run when it is imported."""
+    """The module of this name and the packages that it lies in, each of which is run when it is imported.
+
+    Where a source, an extension and bytecode of one name lie side by side, all of them count: which one runs is Python's choice.
+    """
     parts = name.split(".")
     if parts[0] in sys.stdlib_module_names or parts[0] == "dpaudit":
         return
     for length in range(1, len(parts) + 1):
         stem = Path(*parts[:length])
         for root in roots:
-            names = [stem / "__init__.py", *(Path(f"{stem}{suffix}") for suffix in (".py", *EXTENSION_SUFFIXES))]
+            names = [Path(f"{base}{suffix}") for base in (stem / "__init__", stem) for suffix in all_suffixes()]
             found = [root / name for name in names if (root / name).is_file()]
+            for place, file in enumerate(sorted(found, key=lambda file: file.suffix != ".py")):
+                yield ".".join(parts[:length]) + (f" {file.name}" if place else ""), file
             if found:
-                yield ".".join(parts[:length]), found[0]
                 break
 
 
@@ -131,7 +141,9 @@ def _all_files(code: Path) -> Iterator[tuple[str, Path]]:
 
 
 def _late_in(file: Path, package: str) -> LateImports:
-    """Nothing where a file cannot be read as Python, which is so for data and for extensions."""
+    """Nothing where a file cannot be read as Python, which is so for data and for extensions; bytecode may import anything."""
+    if file.suffix in BYTECODE_SUFFIXES:
+        return LateImports(frozenset(), True, ())
     try:
         return late_imports(file.read_bytes(), package) if file.suffix == ".py" else NOTHING
     except (SyntaxError, ValueError):

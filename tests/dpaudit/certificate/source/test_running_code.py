@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import functools
+import importlib.util
+import py_compile
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -133,3 +136,45 @@ def test_verify_refuses_a_ledger_that_other_code_wrote_to_first(
                 check(opened, ledger=path)
         else:
             check(opened, ledger=path)  # the twin
+
+
+HELPED = """
+import dpaudit as dp
+import helper_of_running_code
+
+@dp.subject(claim=dp.Claim(epsilon="1"), neighbours=dp.replace_one(n=100, low=-1, high=1))
+def noisy_sum(ratings, channel):
+    return channel.release("sum", ratings.sum(), dp.Laplace(scale=helper_of_running_code.scale()), sensitivity=2)
+"""
+
+
+def test_a_helper_that_was_changed_after_its_import_is_not_what_is_certified(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(sys.modules, "helper_of_running_code", raising=False)
+    helper = tmp_path / "helper_of_running_code.py"
+    helper.write_text("def scale():\n    return 1\n", encoding="utf-8")
+    (tmp_path / "mine.py").write_text(HELPED, encoding="utf-8")
+    (subject,) = subjects_of(str(tmp_path / "mine.py"))
+    assert not_its_code(subject) is None
+    helper.write_text("def scale():\n    return 2  # what a reader sees\n", encoding="utf-8")
+    assert "changed after it was imported" in (not_its_code(subject) or "")
+    monkeypatch.delitem(sys.modules, "helper_of_running_code")  # the twin: loaded again
+    (subject,) = subjects_of(str(tmp_path / "mine.py"))
+    assert not_its_code(subject) is None
+
+
+def test_foreign_bytecode_of_a_helper_is_not_what_is_certified(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "helper_of_running_code", raising=False)
+    helper = tmp_path / "helper_of_running_code.py"
+    helper.write_text("def scale():\n    return 2\n", encoding="utf-8")
+    (tmp_path / "mine.py").write_text(HELPED, encoding="utf-8")
+    (subject,) = subjects_of(str(tmp_path / "mine.py"))
+    other = tmp_path / "other.py"
+    other.write_text("def scale():\n    return 1\n", encoding="utf-8")
+    unchecked = py_compile.PycInvalidationMode.UNCHECKED_HASH
+    cache = importlib.util.cache_from_source(str(helper))
+    py_compile.compile(str(other), cfile=cache, doraise=True, invalidation_mode=unchecked)
+    assert "bytecode" in (not_its_code(subject) or "")
+    Path(cache).unlink()
+    assert not_its_code(subject) is None

@@ -157,3 +157,17 @@ def test_data_that_is_read_later_and_ledgers_are_not_code(tmp_path: Path) -> Non
     for name in ("data.csv", "today.ledger", "other.py"):
         (tmp_path / name).write_text("", encoding="utf-8")
     assert imported_modules(tmp_path / "mine.py") == {}
+
+
+def test_bytecode_and_extensions_beside_a_source_or_in_its_place_count_too(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("import one, two\n", encoding="utf-8")
+    (tmp_path / "one.py").write_text("X = 1\n", encoding="utf-8")
+    before = surroundings(tmp_path / "mine.py")
+    suffix = EXTENSION_SUFFIXES[0]
+    (tmp_path / f"one{suffix}").write_bytes(b"an extension, which Python prefers")
+    beside = surroundings(tmp_path / "mine.py")
+    assert imported_modules(tmp_path / "mine.py").keys() == {"one", f"one one{suffix}"}
+    (tmp_path / "two.pyc").write_bytes(b"bytecode without a source")
+    without = surroundings(tmp_path / "mine.py")
+    (tmp_path / "two.pyc").write_bytes(b"bytecode without a sourcf")
+    assert len({each[IMPORTS] for each in (before, beside, without, surroundings(tmp_path / "mine.py"))}) == 4
