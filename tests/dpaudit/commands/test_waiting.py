@@ -6,6 +6,8 @@ import os
 import subprocess
 import sys
 
+from tests.dpaudit.commands.terminals import shown_on
+
 SLOW = "import time; from dpaudit.commands.waiting import waiting\nwith waiting('dpaudit account', 0.05): time.sleep(0.5)"
 FAST = "from dpaudit.commands.waiting import waiting\nwith waiting('dpaudit account', 5): pass"
 BAR = """import time
@@ -21,18 +23,7 @@ def on_a_terminal(program: str) -> str:
     master, slave = os.openpty()
     with subprocess.Popen([sys.executable, "-c", program], stderr=slave, stdout=subprocess.DEVNULL) as process:
         os.close(slave)
-        shown = b""
-        while True:
-            try:
-                part = os.read(master, 4096)
-            except OSError:  # the other end is closed
-                break
-            if not part:
-                break
-            shown += part
-        assert process.wait(60) == 0
-    os.close(master)
-    return shown.decode()
+        return shown_on(master, process)
 
 
 def test_a_slow_command_says_that_it_is_at_work_and_clears_the_line() -> None:

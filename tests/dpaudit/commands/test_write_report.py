@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.dpaudit.commands.terminals import shown_on
+
 RELEASE = {"mechanism": "gaussian", "sigma": "4", "sensitivity": "1", "sampling": "0.04", "count": "10"}
 
 
@@ -24,18 +26,7 @@ def on_a_terminal(columns: int, *arguments: str) -> list[str]:
     command = [sys.executable, "-m", "dpaudit", *arguments]
     with subprocess.Popen(command, stdin=slave, stdout=slave, stderr=subprocess.DEVNULL, env=environment) as process:
         os.close(slave)
-        shown = b""
-        while True:
-            try:
-                part = os.read(master, 4096)
-            except OSError:  # the other end is closed
-                break
-            if not part:
-                break
-            shown += part
-        assert process.wait(60) == 0
-    os.close(master)
-    return shown.decode().splitlines()
+        return shown_on(master, process).splitlines()
 
 
 @pytest.mark.parametrize("columns", [80, 120])

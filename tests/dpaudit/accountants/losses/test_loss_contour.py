@@ -8,22 +8,13 @@ from fractions import Fraction
 
 import pytest
 
-from dpaudit.accountants.losses.laws.privacy_loss import LaplaceLoss, ResponseLoss
+from dpaudit.accountants.losses.laws.privacy_loss import LaplaceLoss
 from dpaudit.accountants.losses.loss_contour import Contour
-from dpaudit.accountants.losses.loss_plans import ContourPlan, plan, saddle_at, top
+from dpaudit.accountants.losses.loss_plans import ContourPlan, plan, saddle_at
 from dpaudit.claims.balls import precision
+from tests.dpaudit.accountants.losses.binomial_law import PARTS, exact
 
 BITS = 300
-E, K = Fraction("0.2"), 60
-PARTS = [(ResponseLoss(E), K)]
-
-
-def exact(slack: Fraction) -> float:
-    """δ of K randomised responses, by the binomial law."""
-    p = 1 / (1 + math.exp(-float(E)))
-    epsilon = float(top(PARTS) - slack)
-    terms = [math.comb(K, i) * p ** (K - i) * (1 - p) ** i for i in range(K + 1)]
-    return math.fsum(w * -math.expm1(min(0.0, epsilon - (K - 2 * i) * float(E))) for i, w in enumerate(terms))
 
 
 @pytest.mark.parametrize("factor", [0.3, 1, 2, 3, 5])

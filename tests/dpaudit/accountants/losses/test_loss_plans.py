@@ -9,18 +9,8 @@ import numpy as np
 import pytest
 
 from dpaudit.accountants.losses.laws.privacy_loss import GaussianLoss, LaplaceLoss, ResponseLoss
-from dpaudit.accountants.losses.loss_plans import SKIP, log_moment, plan, saddle, saddle_at, top
-
-E, K = Fraction("0.2"), 60
-PARTS = [(ResponseLoss(E), K)]
-
-
-def exact(slack: Fraction) -> float:
-    """δ of K randomised responses, by the binomial law."""
-    p = 1 / (1 + math.exp(-float(E)))
-    epsilon = float(top(PARTS) - slack)
-    terms = [math.comb(K, i) * p ** (K - i) * (1 - p) ** i for i in range(K + 1)]
-    return math.fsum(w * -math.expm1(min(0.0, epsilon - (K - 2 * i) * float(E))) for i, w in enumerate(terms))
+from dpaudit.accountants.losses.loss_plans import SKIP, log_moment, plan, saddle, saddle_at
+from tests.dpaudit.accountants.losses.binomial_law import PARTS, E, exact
 
 
 def test_a_gaussian_release_needs_no_smoothing_and_few_nodes() -> None:
