@@ -135,7 +135,10 @@ def _refuted(case: Case, known: Attack, pairs: Sequence[Pair], game: _LastGame) 
     shown = beating(Fraction(game.level), case.claim.epsilon)
     reason = f"the lower bound {shown}at confidence 1−{_power(case.error)} exceeds {at_most(case.claim.epsilon)}"
     witness = statistics_witness(case, "statistics", game.trials, pairs, figures)
-    return replace(known, refuted=True, level=level, witness=witness, reason=reason)
+    lower = known.lower  # of the first game; a longer one may show more, and more surely
+    if level > lower.epsilon:
+        lower = Lower(level, 1 - case.error, lower.method, game.samples)
+    return replace(known, lower=lower, refuted=True, level=level, witness=witness, reason=reason)
 
 
 def _power(error: float) -> str:
