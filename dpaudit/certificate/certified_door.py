@@ -45,8 +45,8 @@ def live_certified(
     itself and the ledger's budget are the certified ones; TamperedCertificate (DPA007) for one that was changed. Nothing is
     released then. Data that is sealed for other neighbours than the certified ones does not pass. ``trusted_key``: one key or,
     while one takes over from another, several. ``revoked_keys``: what they signed is refused, whenever they signed it, trusted or
-    not. ``bind``: from now on the certificate opens no door of another ledger; one that names its ledger (``certify --ledger``)
-    never does.
+    not. ``bind``: from now on the certificate opens no door of another ledger; one that names its ledger (``certify --ledger``,
+    ``certify LEDGER --subject``) never does.
     """
     if not isinstance(subject, Subject):
         raise InvalidValue("subject", type(subject).__name__, "a function declared with @dp.subject")

@@ -1,9 +1,10 @@
 """A certificate opens doors of one ledger: of the one that it names, signed, or of the one that it was first used with.
 
-What it names (``certify --ledger``) holds wherever the certificate goes. First use is known where it happened: in the database
-of the ledger, for all hosts of a fleet, and in ``cert.json.bound`` beside the certificate. Both are written once and are durable
-before the door opens: of several that bind at once, one is first, and the others are held to it. A copy of the certificate that
-is used with another database, from another folder, is another first use, and nobody can know of both.
+What it names (``certify --ledger``, ``certify LEDGER --subject``) holds wherever the certificate goes; where it tells how far that
+ledger went when it was signed, a ledger that was put back to before is refused, too. First use is known where it happened: in the
+database of the ledger, for all hosts of a fleet, and in ``cert.json.bound`` beside the certificate. Both are written once and are
+durable before the door opens: of several that bind at once, one is first, and the others are held to it. A copy of the certificate
+that is used with another database, from another folder, is another first use, and nobody can know of both.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from pathlib import Path
 
 from dpaudit.certificate.envelope import Opened
 from dpaudit.certificate.errors import NotAsCertified
-from dpaudit.ledger import Ledger, MalformedJson, load_file
+from dpaudit.ledger import Head, Ledger, MalformedJson, load_file
+from dpaudit.ledger.checkpoint import require_continuation
 
 SUFFIX = ".bound"
 SCHEMA = "dpaudit.bound/1"
@@ -25,6 +27,7 @@ FIRST = "it is bound to another ledger, the one that it was first used with"
 def hold_to_ledger(opened: Opened, ledger: Ledger, *, bind: bool) -> None:
     """Raises NotAsCertified if the certificate is bound to another ledger. ``bind``: bind it to this one if it is to none."""
     require_named(opened, ledger.identity, ledger.where)
+    _require_continued(opened, ledger)
     digest = sha256(Path(opened.path).read_bytes()).hexdigest()
     if ledger.certificate_holder(digest, bind=bind) not in (None, ledger.identity):
         raise NotAsCertified(opened.path, f"its database knows that {FIRST}")
@@ -36,6 +39,13 @@ def require_named(opened: Opened, identity: str, where: str) -> None:
     named = opened.predicate.get("bound_to")
     if named is not None and named != {"ledger": identity}:
         raise NotAsCertified(where, "the certificate names another ledger, for which alone it was signed")
+
+
+def _require_continued(opened: Opened, ledger: Ledger) -> None:
+    """Raises TamperedLedger (DPA007) where the ledger that the certificate names has lost or changed what was certified of it."""
+    then = opened.predicate.get("ledger")
+    if opened.predicate.get("bound_to") is not None and then is not None:
+        require_continuation(ledger, Head(then["size"], then["root"]), None)
 
 
 def _hold_by_file(certificate: str, digest: str, identity: str, *, bind: bool) -> None:

@@ -40,7 +40,10 @@ def statement(
     waivers: Sequence[Mapping[str, str]], bound_to: str | None = None,
 ) -> dict[str, Any]:  # fmt: skip
     """The statement without its signer. What is passed in was not refused; every field is derived from it, none is chosen but
-    ``bound_to``: the identity of the ledger that alone may be used with it."""
+    ``bound_to``: the identity of the ledger that alone may be used with it. One about a deployment's ledger and its code is for
+    that ledger."""
+    if ledger is not None and audited is not None:
+        bound_to = ledger.identity
     claim = _claim(ledger, audited)
     configuration = _configuration(ledger, audited, claim)
     releases, bound = _releases(ledger, audited)

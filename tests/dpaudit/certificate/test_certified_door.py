@@ -16,6 +16,7 @@ from dpaudit.certificate import NotAsCertified, TamperedCertificate, audit_subje
 from dpaudit.certificate.envelope import open_certificate
 from dpaudit.certificate.validity import check
 from dpaudit.channel import Channel
+from dpaudit.ledger import TamperedLedger
 from dpaudit.sealed import Sealed
 from dpaudit.subjects.subject import Subject, make_subject
 from dpaudit.subjects.targets import code_of, make_algorithm, subjects_of
@@ -148,6 +149,47 @@ def test_a_certificate_about_a_ledger_alone_binds_no_code(
     path.write_text(sign(statement(read_ledger(deployment), None, [], []), key), encoding="utf-8")
     with pytest.raises(NotAsCertified, match="ledger alone"):
         through(tmp_path / "live.ledger", path, subject, key.public_key())
+
+
+@pytest.fixture
+def both(deployment: Path, subject: Subject) -> dict[str, Any]:
+    """The statement of ``certify LEDGER --subject``."""
+    return statement(read_ledger(deployment), audit_subject(subject, seed=1), [], [])
+
+
+def signed(document: dict[str, Any], key: Ed25519PrivateKey, path: Path) -> Path:
+    path.write_text(sign(document, key), encoding="utf-8")
+    return path
+
+
+def test_a_certificate_of_a_ledger_and_its_code_opens_that_ledger_alone(
+    both: dict[str, Any], deployment: Path, subject: Subject, key: Ed25519PrivateKey, tmp_path: Path
+) -> None:
+    certificate, other = signed(both, key, tmp_path / "both.json"), tmp_path / "other.ledger"
+    with pytest.raises(NotAsCertified, match="names another ledger"):
+        through(other, certificate, subject, key.public_key())
+    with pytest.raises(dp.BudgetExceeded):  # it opens, and its budget is spent
+        through(deployment, certificate, subject, key.public_key())
+    before = {**both, "predicate": {name: fact for name, fact in both["predicate"].items() if name != "bound_to"}}
+    through(other, signed(before, key, tmp_path / "before.json"), subject, key.public_key())
+
+
+def test_a_ledger_that_was_put_back_to_before_its_certificate_is_refused(
+    subject: Subject, key: Ed25519PrivateKey, tmp_path: Path
+) -> None:
+    """The same ledger by its name, with its durable head, and nothing spent any more."""
+    with dp.open_ledger(tmp_path / "new.ledger", code=code_of(subject)) as ledger:
+        ledger.limit(subject.claim, proven=True)
+    files = [file for file in tmp_path.iterdir() if file.name.startswith("new.ledger")]
+    early = {file: file.read_bytes() for file in files}
+    with dp.open_ledger(tmp_path / "new.ledger") as ledger, dp.live(ledger) as channel:
+        subject.run(dp.seal(DATA, -1, 1), channel)
+    document = statement(read_ledger(tmp_path / "new.ledger"), audit_subject(subject, seed=1), [], [])
+    certificate = signed(document, key, tmp_path / "both.json")
+    for file, data in early.items():
+        file.write_bytes(data)
+    with pytest.raises(TamperedLedger, match="entries, 2 are left"):
+        through(tmp_path / "new.ledger", certificate, subject, key.public_key())
 
 
 def test_what_no_running_sum_can_keep_binds_no_door(key: Ed25519PrivateKey, tmp_path: Path) -> None:
