@@ -6,8 +6,12 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
 from dpaudit.claims import InvalidValue
+from dpaudit.ledger.books.snapshot_file import Snapshots
 from dpaudit.ledger.errors import LedgerUnavailable, MalformedJson
+from dpaudit.ledger.keys import read_public_key
 from dpaudit.ledger.periods import window_ledger
 from dpaudit.ledger.records.handwritten import Forms
 from dpaudit.ledger.records.release import Release
@@ -31,6 +35,8 @@ def open_ledger(
     spends: Callable[[], Filter] = PureSums,
     code: str | Path | None = None,
     per: str | None = None,
+    snapshot: str | Path | None = None,
+    trusted_key: str | Path | Ed25519PublicKey | None = None,
 ) -> Ledger:
     """Open a ledger file, or make one. All entries are checked first.
 
@@ -39,8 +45,11 @@ def open_ledger(
     ``code``: the file or folder of the algorithm that releases; its SHA-256 is kept beside that of dpaudit's own code.
     ``per``: "hour", "day", "week" or "month": ``path`` is a folder with a ledger for each, and the current one is opened, so that
     a budget is one per period; ``dpaudit.ledger.periods`` says why no clock opens a past one again.
+    ``snapshot``: a file of ``dpaudit verify --snapshot``, signed by ``trusted_key``: only the entries after it are read and
+    checked, which must lead from what it says to the sealed root and the durable head.
     Raises UnreadableLedger (not a ledger, or from the future), TamperedLedger (DPA007) and LedgerUnavailable.
     """
+    snapshots = _snapshots(snapshot, trusted_key)
     if per is not None:
         if scheme_of(path) != "file":
             raise InvalidValue("per", per, "left out for a database, or given with a folder of ledger files")
@@ -48,7 +57,7 @@ def open_ledger(
     first = None if readonly else partial(first_entry, kind, code)
     entries = store_of(path)(_place(path), first)
     try:
-        ledger = Ledger(entries, spends=spends)
+        ledger = Ledger(entries, spends=spends, snapshots=snapshots)
         if not readonly:
             ledger.require(kind)
             ledger.note_code(code)
@@ -58,6 +67,19 @@ def open_ledger(
         entries.close()
         raise
     return ledger
+
+
+def _snapshots(path: str | Path | None, key: str | Path | Ed25519PublicKey | None) -> Snapshots | None:
+    """A private key is not asked for: it does not belong where releases are made."""
+    if path is None:
+        if key is not None:
+            raise InvalidValue("trusted_key", "given", "left out without a snapshot, which is what it signs here")
+        return None
+    if key is None:
+        raise InvalidValue("trusted_key", None, "given together with a snapshot, which anybody else could have written")
+    if not Path(path).exists():
+        raise InvalidValue("snapshot", str(path), "a file that dpaudit verify LEDGER --snapshot FILE --key PRIVATE has made")
+    return Snapshots(Path(path), key if isinstance(key, Ed25519PublicKey) else read_public_key(key))
 
 
 def read_entries(path: str | Path) -> EntryStore:

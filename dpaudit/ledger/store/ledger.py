@@ -14,6 +14,7 @@ from dpaudit.claims import DpauditError, InvalidValue, show
 from dpaudit.ledger.books.book import FORMAT, LEDGER_KINDS, Book
 from dpaudit.ledger.books.contents import LedgerContents
 from dpaudit.ledger.books.replay import catch_up, replay
+from dpaudit.ledger.books.snapshot_file import Snapshots
 from dpaudit.ledger.errors import Interrupted, LedgerUnavailable, TamperedLedger, WrongKind
 from dpaudit.ledger.records.charge_entries import matches
 from dpaudit.ledger.records.entry_texts import charge_text, release_text
@@ -41,11 +42,14 @@ class Head:
 class Ledger:
     """An append-only record of releases, with a budget that several processes and threads may spend from.
 
-    Opening replays and checks all entries. Any method may raise TamperedLedger or LedgerUnavailable.
+    Opening replays and checks all entries, or those after a signed snapshot. Any method may raise TamperedLedger or
+    LedgerUnavailable.
     """
 
-    def __init__(self, entries: EntryStore, *, spends: Callable[[], Filter] = PureSums) -> None:
-        self._entries, self._spends = entries, spends
+    def __init__(
+        self, entries: EntryStore, *, spends: Callable[[], Filter] = PureSums, snapshots: Snapshots | None = None
+    ) -> None:
+        self._entries, self._spends, self._snapshots = entries, spends, snapshots
         self._lock = threading.RLock()
         self._commits = entries.join(self) if isinstance(entries, CombiningStore) else CommitQueue(self._commit)
         self._book: Book
@@ -360,9 +364,17 @@ class Ledger:
             catch_up(self._book, self._entries)
             self._behind = self._book.named_filter() is not None  # a budget that was set since
         if self._behind:
-            self._book, _ = replay(self._entries, self._spends)
+            self._book = self._replayed()
             self._filter = self._book.spends
         self._behind = False
+
+    def _replayed(self) -> Book:
+        """A snapshot that is gone by now costs time, and nothing else: all is read then."""
+        if self._snapshots is None or not self._snapshots.path.exists():
+            return replay(self._entries, self._spends)[0]
+        book = self._snapshots.replay(self._entries, self._spends).book
+        book.table = None  # which only an account asks for
+        return book
 
     def _put(self, data: dict[str, Any]) -> int:
         return self._put_text(canonical(data))
