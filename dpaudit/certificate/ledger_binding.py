@@ -1,10 +1,10 @@
 """A certificate opens doors of one ledger: of the one that it names, signed, or of the one that it was first used with.
 
-What it names (``certify --ledger``, ``certify LEDGER --subject``) holds wherever the certificate goes; where it tells how far that
-ledger went when it was signed, a ledger that was put back to before is refused, too. First use is known where it happened: in the
-database of the ledger, for all hosts of a fleet, and in ``cert.json.bound`` beside the certificate. Both are written once and are
-durable before the door opens: of several that bind at once, one is first, and the others are held to it. A copy of the certificate
-that is used with another database, from another folder, is another first use, and nobody can know of both.
+What it names (``certify --ledger``, ``certify LEDGER --subject``) holds wherever the certificate goes; where it tells how far
+that ledger went when it was signed, a ledger that was put back to before is refused, too. First use is known where it happened:
+in the database of the ledger, for all hosts of a fleet, and in ``cert.json.bound`` beside the certificate. Both are written once
+and are durable before the door opens: of several that bind at once, one is first, and the others are held to it. A copy of the
+certificate that is used with another database, from another folder, is another first use, and nobody can know of both.
 """
 
 from __future__ import annotations
