@@ -14,7 +14,8 @@ Direction = Literal["remove", "add"]
 DIRECTIONS: tuple[Direction, ...] = ("remove", "add")
 
 MOST_STEPS = 10**7
-_LEAST_RATE, _LEAST_SIGMA, _LARGEST_SIGMA = Fraction(1, 10**9), Fraction(1, 10), Fraction(10**6)
+LEAST_RATE, LARGEST_SIGMA = Fraction(1, 10**9), Fraction(10**6)
+_LEAST_SIGMA = Fraction(1, 10)
 
 
 @dataclass(frozen=True, order=True)
@@ -49,6 +50,20 @@ def read_rate(value: Number) -> Fraction:
     return rate
 
 
+def bounded(group: SampledGaussian, *, up: bool) -> SampledGaussian:
+    """Releases that reveal at least as much (``up``), or at most as much, with a rate and a deviation that can be composed.
+
+    More noise is post-processing of less. P_q' = (q'/q)P_q + (1 − q'/q)Q for q' < q, and H_α(P‖Q) is jointly convex and never
+    below H_α(Q‖Q), in either direction: so the pair of the larger rate dominates that of the smaller, also where they compose.
+    """
+    rate, sigma = group.rate, group.sigma
+    if rate < LEAST_RATE or sigma > LARGEST_SIGMA:
+        return (
+            SampledGaussian(max(rate, LEAST_RATE), min(sigma, LARGEST_SIGMA), group.count) if up else SampledGaussian(0, sigma, 0)
+        )
+    return group
+
+
 def canonical(groups: Iterable[SampledGaussian]) -> tuple[SampledGaussian, ...]:
     """The same releases with equal ones counted together, in one order; rates of 0 release nothing and are left out."""
     counts: dict[tuple[Fraction, Fraction], int] = {}
@@ -60,9 +75,9 @@ def canonical(groups: Iterable[SampledGaussian]) -> tuple[SampledGaussian, ...]:
 
 
 def _within_range(group: SampledGaussian) -> None:
-    if group.rate < _LEAST_RATE:
+    if group.rate < LEAST_RATE:
         raise InvalidValue("sampling", group.rate, "0, or at least 1e-9")
-    if not _LEAST_SIGMA <= group.sigma <= _LARGEST_SIGMA:
+    if not _LEAST_SIGMA <= group.sigma <= LARGEST_SIGMA:
         raise InvalidValue("sigma", group.sigma, "from 1/10 to 10^6 times the sensitivity, for releases from samples")
 
 

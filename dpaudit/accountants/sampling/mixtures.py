@@ -14,7 +14,7 @@ from dpaudit.accountants.losses.laws.privacy_loss import GaussianLoss, LaplaceLo
 from dpaudit.accountants.losses.parts import AnyPart, ComposedLosses, Part, lower_losses, upper_losses
 from dpaudit.accountants.sampling.accountant import sampled_delta, sampled_epsilon
 from dpaudit.accountants.sampling.discrete_noise import continuous_noise, root_down
-from dpaudit.accountants.sampling.groups import SampledGaussian
+from dpaudit.accountants.sampling.groups import SampledGaussian, bounded
 from dpaudit.accountants.sampling.lattice.laplace_samples import (
     MOST_COUNT,
     MOST_KINDS,
@@ -178,6 +178,6 @@ def _mixture(parts: Sequence[AnyPart], delta: Fraction, *, up: bool) -> Mixture 
             continue
         noise = continuous_noise(part.noise.spread, part.steps, part.count, delta, part.coordinates, up=up)
         sigma = root_down(noise.variance)
-        groups.append(SampledGaussian(part.sampling, sigma if up else sigma + _ULP, part.count))
+        groups.append(bounded(SampledGaussian(part.sampling, sigma if up else sigma + _ULP, part.count), up=up))
         added += noise.missed if up else -noise.missed
     return Mixture(tuple(groups), others, plain, added, losses.succeeds)

@@ -51,3 +51,18 @@ def test_sampled_laplace_noise_costs_its_amplified_epsilon():
     part = Part(Laplace(1), STEP, 10, sampling=Fraction(1, 100))
     assert part.pure() == 10 * part.pure_one()
     assert float(part.pure()) == pytest.approx(0.1703686, rel=1e-6)  # 10 ln(1 + (e − 1)/100)
+
+
+@pytest.mark.parametrize("rate", [Fraction(1, 10**12), Fraction(1, 10**40), Fraction(1, 10**400)])
+def test_a_rate_too_small_to_compose_is_charged_as_a_larger_one_and_never_as_everybody(rate: Fraction) -> None:
+    noise = Gaussian("1.5")
+    found = compose([Part(noise, STEP, 100, sampling=rate)], "1e-12")
+    assert found.lower == 0
+    assert found.upper <= compose([Part(noise, STEP, 100, sampling=Fraction(1, 10**9))], "1e-12").upper < Fraction(1, 10**4)
+    assert compose([Part(noise, STEP, sampling=rate)], "1e-6").upper == 0  # δ(0) < q
+
+
+def test_noise_too_large_to_compose_is_charged_as_less_noise() -> None:
+    far, near = (compose([Part(Gaussian(sigma), STEP, 10**6, sampling=Fraction(1, 100))], "1e-6") for sigma in (10**7, 10**6))
+    assert far.lower == 0
+    assert 0 < far.upper <= near.upper
