@@ -25,6 +25,8 @@ FACTS = (
     "sampling",
 )  # of a charge, beside the parameters of its mechanism
 
+_FARTHEST = 2**20  # deviations of Gaussian noise: ε would be above 10^11, and exponentials of it fill the memory
+
 
 @lru_cache(maxsize=4096)
 def _noise(name: str, parameters: tuple[tuple[str, str], ...]) -> Noise:
@@ -46,6 +48,8 @@ class Read:
         noise = _noise(release.mechanism, tuple(release.parameters.items()))
         sensitivity = release.sensitivity if release.derived is None else release.derived
         steps = int(-(-sensitivity // noise.grid)) if release.steps is None else release.steps
+        if noise.spread is not None and steps > _FARTHEST * noise.spread:
+            raise InvalidValue("sensitivity", sensitivity, "at most 2^20 times sigma: no ε that says anything holds beyond")
         coordinates = 1 if release.coordinates is None else release.coordinates
         return cls(release, noise, capped_steps(noise, steps, coordinates), coordinates)
 

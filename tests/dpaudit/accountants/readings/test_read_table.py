@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpaudit.accountants.composition import account_releases
+from dpaudit.accountants.composition import account, account_releases
 from dpaudit.accountants.least_epsilon import least
 from dpaudit.accountants.readings import touched_records
 from dpaudit.accountants.readings.account_lines import AccountLines, alike
@@ -20,7 +20,7 @@ from dpaudit.accountants.readings.reads import read_release, touched
 from dpaudit.accountants.readings.release_line import line_of
 from dpaudit.accountants.record_groups import groups, records_with
 from dpaudit.accountants.worst_client import Client, client_of, worst_client
-from dpaudit.claims import Line
+from dpaudit.claims import InvalidValue, Line
 from dpaudit.ledger import Charge, Cohort, Release
 from dpaudit.ledger.books.release_table import ReleaseTable
 
@@ -148,3 +148,11 @@ def test_many_pseudonyms_and_the_one_who_pays_most() -> None:
         "p0",
         ["r0", "r50", "r100"],
     )
+
+
+@pytest.mark.parametrize("more", [{}, {"count": "5"}, {"sampling": "0.1"}])
+@pytest.mark.parametrize("sensitivity", ["1e400", "1e20", "1e7"])
+def test_gaussian_noise_that_hides_nothing_is_refused_before_it_is_composed(sensitivity: str, more: dict[str, str]) -> None:
+    release = {"mechanism": "gaussian", "sigma": "1.5", "sensitivity": sensitivity, **more}
+    with pytest.raises(InvalidValue, match="times sigma"):
+        account([release], fixed=True)
