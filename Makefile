@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile
 
-.PHONY: demo figures gate install test test-fast test-slow check lint types layers format bench bench-peers soak wheel-test release docs notebooks libraries picture tree mirror readme lock lock-hashes clean
+.PHONY: demo figures gate install test test-fast test-slow check lint types layers format bench bench-peers soak wheel-test release docs notebooks libraries bandits picture tree mirror readme lock lock-hashes clean
 
 $(VENV)/.core: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || python3 -m venv $(VENV)
@@ -105,6 +105,10 @@ docs: $(VENV)/.full
 # Functions of other libraries, attacked in an environment each (.peers/NAME): one page, on this machine alone; see SECURITY.md.
 libraries: $(VENV)/.full
 	$(BIN)/python examples/libraries/libraries.py
+
+# Real learners of other bandit libraries behind the wrapper, in an environment each (.peers/NAME): played, replayed, audited.
+bandits: $(VENV)/.full
+	$(BIN)/python examples/bandits/bandits.py
 
 # Run the notebooks of docs/notebooks, and show in them what their cells print.
 notebooks: $(VENV)/.full

@@ -250,6 +250,48 @@ def test_named_actions_and_older_river_generators_are_understood():
     assert subject(table, np.random.default_rng(0)).tolist() == [0, 1, 0, 1, 0, 1, 1, 1]
 
 
+class MustSeeFirst(LikeMABWiser):
+    """As MABWiser's: asked before it was given a reward, it fails."""
+
+    def predict(self, contexts=None):
+        if self.t == 0:
+            raise Exception("Call fit before prediction")
+        return self.act()
+
+
+def test_a_policy_that_must_see_rewards_first_is_given_its_opening():
+    table = np.tile([-0.5, 0.5], (HORIZON, 1))
+    subject = wrap(factory(MustSeeFirst, 0.0), claim="1", **RANGE)
+    with pytest.raises(DpauditError, match=r"Call fit before prediction\); if it must see some first, give opening="):
+        subject(table, np.random.default_rng(0))
+    opened = wrap(factory(MustSeeFirst, 0.0), claim="1", opening=[1, 1], **RANGE)
+    assert opened(table, np.random.default_rng(0)).tolist() == [1, 1, 0, 1, 0, 1, 1, 1]
+    named = wrap(factory(LikeOBP, 0.0), claim="1", **{**RANGE, "actions": np.array([0, 1])}, opening=np.array([0]))
+    assert named(table, np.random.default_rng(0)).tolist() == [0, 1, 0, 1, 0, 1, 1, 1]
+    for wrong in ([2], [0] * (HORIZON + 1)):
+        with pytest.raises(InvalidValue, match=f"opening must be at most {HORIZON} of the 2 actions"):
+            wrap(factory(MustSeeFirst, 0.0), claim="1", opening=wrong, **RANGE)
+    with pytest.raises(InvalidValue, match="the tickets that it hands out itself"):
+        wrap(factory(LikeOurs, 0.0), claim="1", opening=[0], **RANGE)
+
+
+def test_no_policy_is_given_the_seed_0():
+    """Which contextualbandits refuses."""
+    seeds = []
+
+    def make(seed):
+        seeds.append(seed)
+        return LikeOBP(0.0, np.random.default_rng(seed))
+
+    class Zero(np.random.Generator):
+        def integers(self, *limits):
+            return 0
+
+    wrap(make, claim="1", **RANGE)(np.zeros((HORIZON, 2)), Zero(np.random.PCG64(0)))
+    assert len(seeds) == 2
+    assert min(seeds) > 0
+
+
 def test_what_is_missing_is_named():
     class Half:
         def predict(self): ...
