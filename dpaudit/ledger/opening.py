@@ -51,9 +51,7 @@ def open_ledger(
     """
     snapshots = _snapshots(snapshot, trusted_key)
     if per is not None:
-        if scheme_of(path) != "file":
-            raise InvalidValue("per", per, "left out for a database, or given with a folder of ledger files")
-        path = window_ledger(path, per)
+        path = _window(path, per)
     first = None if readonly else partial(first_entry, kind, code)
     entries = store_of(path)(_place(path), first)
     try:
@@ -67,6 +65,12 @@ def open_ledger(
         entries.close()
         raise
     return ledger
+
+
+def _window(path: str | Path, per: str) -> Path:
+    if scheme_of(path) != "file":
+        raise InvalidValue("per", per, "left out for a database, or given with a folder of ledger files")
+    return window_ledger(path, per)
 
 
 def _snapshots(path: str | Path | None, key: str | Path | Ed25519PublicKey | None) -> Snapshots | None:
