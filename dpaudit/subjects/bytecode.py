@@ -34,7 +34,7 @@ def compiled(file: Path) -> CodeType:
 
 
 def foreign_bytecode(files: Iterable[Path]) -> Path | None:
-    """The first source file in whose place an import runs bytecode of other code; what cannot be compiled cannot be imported."""
+    """The first source file in whose place an import runs bytecode of other code."""
     return next((file for file in files if file.suffix == ".py" and _runs_other_code(file)), None)
 
 
@@ -46,8 +46,12 @@ def is_installed(file: Path) -> bool:
 
 def _runs_other_code(file: Path) -> bool:
     try:
-        return _AsImported("imported", str(file)).get_code("imported") != compiled(file)
-    except (OSError, SyntaxError, ValueError):
-        return False
+        imported = _AsImported("imported", str(file)).get_code("imported")
     except (ImportError, EOFError):  # bytecode that cannot be read
+        return True
+    except (OSError, SyntaxError, ValueError):  # an import fails: nothing runs
+        return False
+    try:
+        return imported != compiled(file)
+    except (OSError, SyntaxError, ValueError):  # the bytecode is that of another source: this has none
         return True

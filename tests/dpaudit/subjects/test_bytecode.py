@@ -69,6 +69,16 @@ def test_forged_bytecode_of_the_target_is_not_even_read(project: Path, kind: str
     assert subject.claim.epsilon == 1
 
 
+@pytest.mark.parametrize("kind", ["time", "unchecked", "checked"])
+def test_bytecode_beside_a_source_that_cannot_be_compiled_is_refused(project: Path, kind: str) -> None:
+    helper = project / "forged_helper.py"
+    helper.write_text("SCALE = = 2\n", encoding="utf-8")
+    assert foreign_bytecode([helper]) is None  # the twin: an import fails, and says so
+    forge(helper, HONEST, kind)
+    with pytest.raises(TargetError, match=r"bytecode of forged_helper\.py"):
+        subjects_of(str(project / "mine.py"))
+
+
 def test_bytecode_of_the_source_and_stale_bytecode_are_no_reason(project: Path) -> None:
     helper = project / "forged_helper.py"
     py_compile.compile(str(helper), doraise=True)
